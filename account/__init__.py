@@ -1,0 +1,1 @@
+"""Signing in, signing out and the look of the pages."""

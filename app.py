@@ -1,0 +1,65 @@
+"""Keepline's web application: the table of contents."""
+
+from flask import request
+from flask_login import LoginManager
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+import account.pages
+import memory.block.api
+import memory.block.pages
+import memory.prompt.api
+import web.service
+from tenancy.clock import Clock
+from tenancy.database import web_login
+from tenancy.guards import GuardedFlask, admit_caller, guard_of, load_web_user
+from tenancy.services import build_services
+from tenancy.settings import PROJECT_FOLDER, Settings, read_settings
+from web.headers import register_headers
+from web.problems import register_problems
+from web.render import register_pages_frame
+
+BODY_BYTES_AT_MOST = 1_000_000
+
+
+def create_app(settings: Settings | None = None, clock: Clock | None = None) -> GuardedFlask:
+    """Make the application; no connection is opened before the first request.
+
+    Raises:
+        SetupError: a setting is missing or wrong.
+
+    """
+    settings = settings or read_settings()
+    app = GuardedFlask(
+        "keepline",
+        template_folder=str(PROJECT_FOLDER / "templates"),
+        static_folder=str(PROJECT_FOLDER / "static"),
+    )
+    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_AT_MOST
+    app.extensions["keepline"] = build_services(settings, web_login(settings), clock)
+
+    register_headers(app)
+    register_problems(app)
+    register_pages_frame(app)
+    _register_guards(app)
+
+    app.register_blueprint(web.service.doors)
+    app.register_blueprint(account.pages.doors)
+    app.register_blueprint(memory.block.api.doors)
+    app.register_blueprint(memory.block.pages.doors)
+    app.register_blueprint(memory.prompt.api.doors)
+
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+    return app
+
+
+def _register_guards(app: GuardedFlask) -> None:
+    login_manager = LoginManager(app)
+    login_manager.session_protection = None  # nothing of a session is kept in the browser that could be protected
+    login_manager.request_loader(lambda _: load_web_user())
+
+    @app.before_request
+    def admit() -> None:
+        if request.endpoint is not None:
+            admit_caller(guard_of(app, request.endpoint))

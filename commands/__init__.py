@@ -1,0 +1,1 @@
+"""The console script `keepline`: one file a command."""

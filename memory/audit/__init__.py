@@ -1,0 +1,1 @@
+"""The trail of who did what; entries are written in the transaction of the act."""

@@ -1,0 +1,1 @@
+"""The system prompt: what an assistant loads on every turn."""

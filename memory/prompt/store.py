@@ -1,0 +1,92 @@
+"""What the prompt is made of, read in one round trip and put together."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import and_, bindparam, select
+
+from memory.block.rules import CHARACTER_LIMIT
+from memory.block.tables import blocks
+from memory.prompt.rules import Segment, base_segment, join_segments, memory_segment
+from memory.text.rules import clean
+from tenancy.binding import Binder, compile_read
+from tenancy.clock import Clock
+from tenancy.errors import NotSignedInError
+from tenancy.identity import Identity
+from tenancy.keys import ClosingTags
+from tenancy.tables import users
+
+_PERSONAL = compile_read(
+    select(users.c.memory_on, blocks.c.text)
+    .select_from(
+        users.outerjoin(
+            blocks,
+            and_(
+                blocks.c.org_id == bindparam("org_id"),
+                blocks.c.user_id == bindparam("user_id"),
+                blocks.c.user_id == users.c.id,
+            ),
+        )
+    )
+    .where(users.c.org_id == bindparam("org_id"), users.c.id == bindparam("user_id"))
+)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The prompt of one user as of one moment."""
+
+    text: str
+    segments: list[Segment]
+    memory_on: bool
+    characters: int
+    as_of: datetime
+
+    def memory_summary(self) -> dict[str, object]:
+        """Return what the reply says about memory beside the text."""
+        return {
+            "on": self.memory_on,
+            "characters": self.characters,
+            "limit": CHARACTER_LIMIT,
+            "withheld_lines": 0,
+            "stale_lines": 0,
+            "suggestions_pending": 0,
+            "ask_still_true": [],
+        }
+
+    @property
+    def validator(self) -> str:
+        """What the ETag says: over the text and the summary of memory."""
+        seen = json.dumps([self.text, self.memory_summary()], sort_keys=True)
+        return hashlib.sha256(seen.encode()).hexdigest()[:32]
+
+
+class PromptStore:
+    """Puts the prompt of the bound user together."""
+
+    def __init__(self, tags: ClosingTags, clock: Clock) -> None:
+        self._tags = tags
+        self._clock = clock
+
+    def build(self, binder: Binder, identity: Identity) -> Prompt:
+        """Read and assemble; the text is cleaned again, for what was stored before a rule was.
+
+        Raises:
+            NotSignedInError: the user no longer exists.
+
+        """
+        ids = {"org_id": identity.org_id, "user_id": identity.user_id}
+        as_of = self._clock.now()
+        [rows] = binder.read(identity, [(_PERSONAL, ids)])
+        if not rows:
+            raise NotSignedInError("This account no longer exists.")
+        memory_on, stored = rows[0]
+        text = clean(stored) if memory_on and stored else ""
+        tag = self._tags.tag(identity.org_id, identity.user_id)
+        segments = [
+            base_segment(),
+            memory_segment(text, memory_on=memory_on, limit=CHARACTER_LIMIT, closing_tag=tag),
+        ]
+        return Prompt(join_segments(segments), segments, memory_on, len(text), as_of)

@@ -1,0 +1,136 @@
+-- Look-ups that happen before an identity is known. Each takes a ticket, answers one narrow question, and is the
+-- only way to it: with no identity the app role can't list orgs, providers, clients, users or sessions.
+
+CREATE OR REPLACE FUNCTION tenancy.find_sign_in_provider(ticket text)
+RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
+  claim_name text, claim_value text, client_id text, client_secret bytea, scopes text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'find_sign_in_provider');
+BEGIN
+  RETURN QUERY
+    SELECT o.org_id, o.slug, o.name, p.id, p.issuer, p.audience, p.claim_name, p.claim_value,
+      p.client_id, p.client_secret, p.scopes
+    FROM app.orgs o JOIN app.providers p ON p.org_id = o.org_id
+    WHERE o.slug = asked ->> 'slug'
+    ORDER BY p.id LIMIT 1;
+END
+$f$;
+
+CREATE OR REPLACE FUNCTION tenancy.find_token_providers(ticket text)
+RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
+  claim_name text, claim_value text, client_id text, client_secret bytea, scopes text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'find_token_providers');
+BEGIN
+  RETURN QUERY
+    SELECT o.org_id, o.slug, o.name, p.id, p.issuer, p.audience, p.claim_name, p.claim_value,
+      p.client_id, NULL::bytea, p.scopes
+    FROM app.providers p JOIN app.orgs o ON o.org_id = p.org_id
+    WHERE p.issuer = asked ->> 'issuer';
+END
+$f$;
+
+CREATE OR REPLACE FUNCTION tenancy.find_client(ticket text)
+RETURNS TABLE (client_id text, name text, kind text, scopes text[])
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'find_client');
+BEGIN
+  RETURN QUERY
+    SELECT c.client_id, c.name, c.kind, c.scopes FROM app.clients c
+    WHERE c.org_id = (asked ->> 'org_id')::uuid AND c.client_id = asked ->> 'client_id' AND c.revoked_at IS NULL;
+END
+$f$;
+
+-- Finds or makes the user of (provider, issuer, subject); ten first requests at once make one row and one entry
+-- in the trail. Name and e-mail are shown, never matched: they follow whatever the provider said last.
+CREATE OR REPLACE FUNCTION tenancy.resolve_user(ticket text) RETURNS uuid
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'resolve_user');
+  org uuid := (asked ->> 'org_id')::uuid;
+  found_id uuid;
+BEGIN
+  INSERT INTO app.users AS u (org_id, provider_id, issuer, subject, name, email, created_at)
+  VALUES (org, (asked ->> 'provider_id')::uuid, asked ->> 'issuer', asked ->> 'subject',
+    asked ->> 'name', asked ->> 'email', tenancy.stored_time())
+  ON CONFLICT (org_id, provider_id, issuer, subject) DO NOTHING
+  RETURNING u.id INTO found_id;
+  IF found_id IS NOT NULL THEN
+    INSERT INTO app.audit_events (org_id, at, user_id, actor_id, client, writer, action, target_kind, target_id,
+      outcome, request_id)
+    VALUES (org, tenancy.stored_time(), found_id, found_id, asked ->> 'client', 'system', 'user.create', 'user',
+      found_id::text, 'done', asked ->> 'request_id');
+    RETURN found_id;
+  END IF;
+  SELECT u.id INTO found_id FROM app.users u
+  WHERE u.org_id = org AND u.provider_id = (asked ->> 'provider_id')::uuid
+    AND u.issuer = asked ->> 'issuer' AND u.subject = asked ->> 'subject';
+  UPDATE app.users u SET name = asked ->> 'name', email = asked ->> 'email'
+  WHERE u.org_id = org AND u.id = found_id
+    AND (u.name, u.email) IS DISTINCT FROM (asked ->> 'name', asked ->> 'email');
+  RETURN found_id;
+END
+$f$;
+
+-- A web session by the digest of its cookie, ended by 8 idle hours or 7 days by the database's clock. Its last use
+-- is written at most once a minute.
+CREATE OR REPLACE FUNCTION tenancy.find_session(ticket text)
+RETURNS TABLE (session_id uuid, org_id uuid, org_slug text, org_name text, user_id uuid, user_name text,
+  user_email text, roles integer, team_ids uuid[], led_team_ids uuid[])
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'find_session');
+  presented bytea := decode(asked ->> 'digest', 'hex');
+BEGIN
+  UPDATE app.web_sessions s SET last_seen_at = clock_timestamp()
+  WHERE s.digest = presented AND s.last_seen_at < clock_timestamp() - interval '1 minute'
+    AND s.last_seen_at > clock_timestamp() - interval '8 hours'
+    AND s.created_at > clock_timestamp() - interval '7 days';
+  RETURN QUERY
+    SELECT s.id, s.org_id, o.slug, o.name, s.user_id, u.name, u.email, s.roles, s.team_ids, s.led_team_ids
+    FROM app.web_sessions s
+    JOIN app.users u ON u.org_id = s.org_id AND u.id = s.user_id
+    JOIN app.orgs o ON o.org_id = s.org_id
+    WHERE s.digest = presented
+      AND s.last_seen_at > clock_timestamp() - interval '8 hours'
+      AND s.created_at > clock_timestamp() - interval '7 days';
+END
+$f$;
+
+-- A sign-in under way: keyed by its state, tied to the browser that began it, readable once, for ten minutes.
+CREATE OR REPLACE FUNCTION tenancy.keep_sign_in(ticket text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'keep_sign_in');
+BEGIN
+  DELETE FROM tenancy.sign_ins WHERE expires_at < clock_timestamp();
+  INSERT INTO tenancy.sign_ins (state_digest, browser_digest, sealed, expires_at)
+  VALUES (decode(asked ->> 'state_digest', 'hex'), decode(asked ->> 'browser_digest', 'hex'),
+    decode(asked ->> 'sealed', 'hex'), clock_timestamp() + interval '10 minutes');
+END
+$f$;
+
+CREATE OR REPLACE FUNCTION tenancy.take_sign_in(ticket text) RETURNS bytea
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'take_sign_in');
+  taken bytea;
+BEGIN
+  DELETE FROM tenancy.sign_ins s
+  WHERE s.state_digest = decode(asked ->> 'state_digest', 'hex')
+    AND s.browser_digest = decode(asked ->> 'browser_digest', 'hex')
+    AND s.expires_at > clock_timestamp()
+  RETURNING s.sealed INTO taken;
+  RETURN taken;
+END
+$f$;
+
+REVOKE ALL ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
+  tenancy.find_client(text), tenancy.resolve_user(text), tenancy.find_session(text),
+  tenancy.keep_sign_in(text), tenancy.take_sign_in(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
+  tenancy.find_client(text), tenancy.resolve_user(text), tenancy.find_session(text),
+  tenancy.keep_sign_in(text), tenancy.take_sign_in(text) TO keepline_app;

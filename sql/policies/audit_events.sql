@@ -1,0 +1,8 @@
+-- Entries are read by the person they concern and written by the guard alone; nobody changes or removes them.
+REVOKE ALL ON app.audit_events FROM keepline_app, keepline_worker, keepline_guard, keepline_maint;
+GRANT SELECT ON app.audit_events TO keepline_app, keepline_worker;
+GRANT INSERT ON app.audit_events TO keepline_guard;
+
+CREATE POLICY own_entries ON app.audit_events FOR SELECT TO keepline_app, keepline_worker
+  USING (org_id = tenancy.org_id() AND user_id = tenancy.user_id());
+CREATE POLICY guard_appends ON app.audit_events FOR INSERT TO keepline_guard WITH CHECK (true);

@@ -1,0 +1,1 @@
+"""Who is asking: settings, the database, identity providers, credentials, roles and the guards of every route."""

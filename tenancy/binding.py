@@ -1,0 +1,196 @@
+"""Binding: the one place that begins a transaction, binds it to an identity and commits it.
+
+A bound transaction carries the signed identity in `keepline.identity`, set for the transaction alone by a bound
+parameter. Policies read it; without it nobody sees anything. Nothing of an identity outlives its transaction.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import psycopg
+from psycopg import pq
+from sqlalchemy import Connection, Engine, Executable
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from tenancy.errors import DatabaseUnavailableError, OutcomeUnknownError
+from tenancy.identity import Identity, Signer
+
+_BIND = "SELECT set_config('keepline.identity', %s, true)"
+_DIALECT = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
+_CANNOT_ANSWER = (psycopg.OperationalError, psycopg.InterfaceError)
+
+Row = tuple[Any, ...]
+
+
+class Read(NamedTuple):
+    """A compiled statement for the pipeline, and the names of its parameters in order."""
+
+    sql: str
+    parameter_names: tuple[str, ...]
+    constants: Mapping[str, Any]
+
+
+def compile_read(statement: Executable) -> Read:
+    """Compile a SQLAlchemy Core statement once, for `Binder.read`."""
+    compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined] # Executable's stubs leave it out
+    names = tuple(compiled.positiontup or ())
+    return Read(str(compiled), names, {k: v for k, v in compiled.params.items() if v is not None})
+
+
+class Binder:
+    """Runs transactions on a pool, each bound to the identity it is given."""
+
+    def __init__(self, engine: Engine, signer: Signer) -> None:
+        self._engine = engine
+        self._signer = signer
+
+    @contextmanager
+    def bound(self, identity: Identity) -> Iterator[Connection]:
+        """Open a transaction bound to the identity; commit at the end, roll back on any exception.
+
+        Raises:
+            DatabaseUnavailableError: the database did not answer, or gave the work up; nothing is stored.
+            OutcomeUnknownError: the connection broke during the commit.
+
+        """
+        with _translated(), self._begun(identity) as connection:
+            yield connection
+
+    def read(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
+        """Run reads in one transaction bound to the identity, in one round trip, and return the rows of each.
+
+        Raises:
+            DatabaseUnavailableError: the database did not answer.
+
+        """
+        with _translated():
+            try:
+                return self._read_once(identity, reads)
+            except _CANNOT_ANSWER as error:
+                if isinstance(error, psycopg.errors.QueryCanceled):
+                    raise
+                return self._read_once(identity, reads)  # a read repeats safely on a fresh connection
+
+    def look_up(self, function: str, **fields: Any) -> list[Row]:
+        """Call one of the guard's look-ups with a signed ticket, before an identity is known.
+
+        Raises:
+            DatabaseUnavailableError: the database did not answer.
+
+        """
+        ticket = self._signer.ticket(function, fields)
+        with _translated(), self._engine.connect() as connection, _discarded_when_broken(connection):
+            # `function` is always a literal of this code base; identifiers can't be bound.
+            statement = f"SELECT * FROM tenancy.{function}(%s)"  # noqa: S608 - see above
+            return _driver(connection).execute(statement, (ticket,)).fetchall()
+
+    def readiness(self) -> tuple[str, bool] | None:
+        """Return the applied revision and whether the policies are those of the last migrate.
+
+        Raises:
+            DatabaseUnavailableError: the database did not answer.
+
+        """
+        with _translated(), self._engine.connect() as connection, _discarded_when_broken(connection):
+            row = _driver(connection).execute("SELECT revision, policies_intact FROM tenancy.readiness()").fetchone()
+        return (row[0], row[1]) if row else None
+
+    def _read_once(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
+        with self._engine.connect() as connection, _discarded_when_broken(connection):
+            driver = _driver(connection)
+            try:
+                with driver.pipeline():
+                    driver.execute("BEGIN")
+                    driver.execute(_BIND, (self._token(identity, connection),))
+                    cursors = [
+                        driver.execute(read.sql, [{**read.constants, **values}[name] for name in read.parameter_names])
+                        for read, values in reads
+                    ]
+                    driver.execute("COMMIT")
+            except BaseException:
+                driver.rollback()
+                raise
+            return [cursor.fetchall() for cursor in cursors]
+
+    @contextmanager
+    def _begun(self, identity: Identity) -> Iterator[Connection]:
+        with self._open(identity) as connection, _discarded_when_broken(connection):
+            driver = _driver(connection)
+            try:
+                yield connection
+                if driver.info.transaction_status != pq.TransactionStatus.INTRANS:
+                    raise DatabaseUnavailableError  # an error was swallowed inside: committing would store nothing
+            except BaseException:
+                driver.rollback()
+                raise
+            try:
+                driver.execute("COMMIT")
+            except _CANNOT_ANSWER as error:
+                raise OutcomeUnknownError from error
+
+    @contextmanager
+    def _open(self, identity: Identity) -> Iterator[Connection]:
+        """Check out a connection and begin on it; one that went stale in the pool is replaced once."""
+        connection = self._engine.connect()
+        try:
+            try:
+                self._begin(connection, identity)
+            except _CANNOT_ANSWER as error:
+                connection.invalidate(error)
+                connection.close()
+                connection = self._engine.connect()
+                self._begin(connection, identity)
+            yield connection
+        finally:
+            connection.close()
+
+    def _begin(self, connection: Connection, identity: Identity) -> None:
+        driver = _driver(connection)
+        try:
+            with driver.pipeline():
+                driver.execute("BEGIN")
+                driver.execute(_BIND, (self._token(identity, connection),))
+        except psycopg.Error:
+            if not driver.closed:
+                driver.rollback()
+            raise
+
+    def _token(self, identity: Identity, connection: Connection) -> str:
+        record_info = connection.connection.info
+        return self._signer.identity_token(identity, record_info.get("backend_pid", 0))
+
+
+def _driver(connection: Connection) -> psycopg.Connection[Any]:
+    driver = connection.connection.driver_connection
+    if driver is None:
+        raise DatabaseUnavailableError
+    return driver  # type: ignore[no-any-return] # SQLAlchemy types every driver's connection as Any
+
+
+@contextmanager
+def _discarded_when_broken(connection: Connection) -> Iterator[None]:
+    """Throw a connection away when it broke, so that nobody else is handed it."""
+    try:
+        yield
+    finally:
+        if not connection.invalidated and _driver(connection).broken:
+            connection.invalidate()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn "the database does not answer" of either library into the domain's error."""
+    try:
+        yield
+    except _CANNOT_ANSWER as error:
+        raise DatabaseUnavailableError from error
+    except DBAPIError as error:
+        if isinstance(error.orig, _CANNOT_ANSWER):
+            raise DatabaseUnavailableError from error
+        raise
+    except SQLAlchemyError as error:
+        if error.code == "3o7r":  # the pool gave no connection in time
+            raise DatabaseUnavailableError from error
+        raise

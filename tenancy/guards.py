@@ -1,0 +1,210 @@
+"""Guards: what a route asks of its caller. A route that names none cannot be registered.
+
+A guard is put on a view with `@guarded(...)`, outermost of its own decorators; `admit_caller` enforces it before the
+view runs, so that 401 and 403 come before anything of the body is read.
+"""
+
+import hmac
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from flask import Flask, g, request
+from flask_login import current_user
+
+from tenancy.clients import Kind
+from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError
+from tenancy.identity import Identity
+from tenancy.services import current_services
+from tenancy.sessions import WEB_CLIENT, WebUser
+
+CSRF_FIELD = "csrf_token"
+CSRF_HEADER = "X-Keepline-CSRF"
+_SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+class Door(StrEnum):
+    """By which door a caller comes: nobody is asked, a page of the browser, or a call of the API."""
+
+    PUBLIC = "public"
+    PAGE = "page"
+    API = "api"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What one route asks: the door, and the scope that the caller must hold (None: any signed-in caller)."""
+
+    door: Door
+    scope: str | None = None
+
+
+PUBLIC = Guard(Door.PUBLIC)
+
+
+def page(scope: str | None = None) -> Guard:
+    """Ask for a web session, and for a scope where one is named."""
+    return Guard(Door.PAGE, scope)
+
+
+def call(scope: str) -> Guard:
+    """Ask for a bearer token, or a web session with its CSRF token, that holds the scope."""
+    return Guard(Door.API, scope)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who makes this request: the identity, the client it comes by, and what it may do."""
+
+    identity: Identity
+    client_id: str
+    client_name: str
+    kind: Kind
+    scopes: frozenset[str]
+    org_name: str
+    person_name: str
+    csrf_token: str | None = None
+
+
+def guarded(guard: Guard) -> Callable[[View], View]:
+    """Put a guard on a view."""
+
+    def mark(view: View) -> View:
+        view.guard = guard  # type: ignore[attr-defined] # the mark that GuardedFlask looks for
+        return view
+
+    return mark
+
+
+class GuardedFlask(Flask):
+    """A Flask application that registers no route without a guard."""
+
+    def add_url_rule(
+        self,
+        rule: str,
+        endpoint: str | None = None,
+        view_func: Callable[..., Any] | None = None,
+        provide_automatic_options: bool | None = None,
+        **options: Any,
+    ) -> None:
+        """Register a route.
+
+        Raises:
+            TypeError: the view has no guard.
+
+        """
+        if endpoint == "static":
+            guarded(PUBLIC)(view_func)  # type: ignore[type-var] # Flask passes its own view here
+        elif not isinstance(getattr(view_func, "guard", None), Guard):
+            raise TypeError(f"The route {rule} names no guard; put @guarded(...) on its view.")
+        super().add_url_rule(rule, endpoint, view_func, provide_automatic_options, **options)
+
+
+def guard_of(app: Flask, endpoint: str) -> Guard:
+    """Return the guard of a registered route."""
+    return cast(Guard, vars(app.view_functions[endpoint])["guard"])
+
+
+def current_caller() -> Caller:
+    """Return who makes this request.
+
+    Raises:
+        NotSignedInError: nobody is signed in.
+
+    """
+    caller = known_caller()
+    if caller is None:
+        raise NotSignedInError("Sign in first.")
+    return caller
+
+
+def known_caller() -> Caller | None:
+    """Return who makes this request, or None when nobody is signed in."""
+    if "caller" not in g:
+        g.caller = _caller_of_session()
+    return cast(Caller | None, g.caller)
+
+
+def admit_caller(guard: Guard) -> None:
+    """Let the request through its guard, or raise what it lacks.
+
+    Raises:
+        NotSignedInError, MissingScopeError, CrossSiteError, UnknownClientError: see their texts.
+
+    """
+    if guard.door is Door.PUBLIC:
+        if request.method not in _SAFE_METHODS:
+            _refuse_cross_site()
+        return
+    if guard.door is Door.API and "Authorization" in request.headers:
+        g.caller = _caller_of_bearer()
+    caller = current_caller()
+    if caller.csrf_token is not None and request.method not in _SAFE_METHODS:
+        _refuse_cross_site()
+        _check_csrf(caller.csrf_token, guard)
+    if guard.scope is not None and guard.scope not in caller.scopes:
+        raise MissingScopeError(guard.scope)
+
+
+def session_cookie_name() -> str:
+    """Return the cookie's name: with the host prefix on TLS, else with the port, which cookies don't tell apart."""
+    settings = current_services().settings
+    return "__Host-keepline" if settings.served_on_tls else f"keepline_{settings.port}"
+
+
+def load_web_user() -> WebUser | None:
+    """Return the web session's person; flask-login's request loader."""
+    secret = request.cookies.get(session_cookie_name())
+    return current_services().sessions.find(secret) if secret else None
+
+
+def _caller_of_session() -> Caller | None:
+    user = current_user
+    if not user.is_authenticated:
+        return None
+    return Caller(
+        identity=user.identity,
+        client_id=WEB_CLIENT,
+        client_name="the settings page",
+        kind=Kind.USER,
+        scopes=user.scopes,
+        org_name=user.org_name,
+        person_name=user.name or user.email or "Signed in",
+        csrf_token=user.csrf_token,
+    )
+
+
+def _caller_of_bearer() -> Caller:
+    scheme, _, token = request.headers["Authorization"].partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise NotSignedInError("The Authorization header must be: Bearer, a space, and an access token.")
+    bearer = current_services().bearer_tokens.authenticate(token.strip(), g.request_id)
+    return Caller(
+        identity=bearer.identity,
+        client_id=bearer.client.client_id,
+        client_name=bearer.client.name,
+        kind=bearer.client.kind,
+        scopes=bearer.scopes,
+        org_name=bearer.provider.org_name,
+        person_name=bearer.person_name or bearer.person_email or "",
+    )
+
+
+def _refuse_cross_site() -> None:
+    """Refuse what the browser itself says comes from elsewhere."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+        raise CrossSiteError("The form was sent from another site, so nothing was done.")
+    origin = request.headers.get("Origin")
+    if origin is not None and urlsplit(origin).netloc != request.host:
+        raise CrossSiteError("The form was sent from another site, so nothing was done.")
+
+
+def _check_csrf(expected: str, guard: Guard) -> None:
+    given = request.headers.get(CSRF_HEADER) or (request.form.get(CSRF_FIELD) if guard.door is Door.PAGE else None)
+    if given is None or not hmac.compare_digest(given.encode(), expected.encode()):
+        raise CrossSiteError(
+            "The form is from an earlier sign-in, so nothing was done. Go back, load the page again and repeat it."
+        )

@@ -1,0 +1,186 @@
+"""Migrate: tables by Alembic, then functions, policies and keys anew, each as the role that owns it."""
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from psycopg import sql
+from sqlalchemy import Engine, create_engine
+
+from tenancy.database import Login, single_connection
+from tenancy.errors import SetupError
+from tenancy.keys import SigningKey
+from tenancy.settings import PROJECT_FOLDER
+
+logger = logging.getLogger(__name__)
+Result = TypeVar("Result")
+
+SQL_FOLDER = PROJECT_FOLDER / "sql"
+_LOCK = 0x6B65_6570  # any number, the same for every migrate of a database
+_TIMEOUTS = "SELECT set_config('lock_timeout', '10s', false), set_config('statement_timeout', '10min', false)"
+
+
+def roles_sql() -> str:
+    """Return the SQL that a superuser runs once: roles, schemas, extension and revokes."""
+    return (SQL_FOLDER / "roles.sql").read_text("utf-8")
+
+
+@cache
+def expected_revision() -> str:
+    """Return the revision that this code needs."""
+    head = ScriptDirectory.from_config(_alembic_config()).get_current_head()
+    if head is None:
+        raise SetupError("There are no migrations in sql/migrations.")
+    return head
+
+
+def refuse_wrong_login(login: Login) -> None:
+    """Refuse to migrate or maintain as anything but keepline_migrate, whose steps take the role they need.
+
+    Raises:
+        SetupError: the login is another one, or the roles were never made.
+
+    """
+    with single_connection(login) as connection:
+        row = connection.execute(
+            "SELECT session_user::text, to_regrole('keepline_owner') IS NOT NULL "
+            "AND to_regnamespace('tenancy') IS NOT NULL"
+        ).fetchone()
+    name, prepared = row if row else ("", False)
+    if name != login.role or not prepared:
+        raise SetupError(
+            f"This needs the login {login.role} and the roles of `keepline migrate --print-roles`; this is {name}. "
+            "Run that SQL once as a superuser, then set KEEPLINE_OWNER_DATABASE_URL to log in as keepline_migrate."
+        )
+
+
+def migrate(login: Login, keys: tuple[SigningKey, ...]) -> None:
+    """Bring the database to this code's state; safe to run again, one at a time.
+
+    Raises:
+        SetupError: the login is not keepline_migrate, the roles are missing, or a lock was not had in time.
+
+    """
+    refuse_wrong_login(login)
+    with single_connection(login) as connection:
+        connection.execute(_TIMEOUTS)
+        try:
+            connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            _run_migrations(login)
+            with connection.transaction():
+                _apply_functions(connection)
+                _apply_policies(connection)
+                _keep_signing_keys(connection, keys)
+                _record_state(connection)
+        except psycopg.errors.LockNotAvailable as error:
+            raise SetupError(
+                "Another process holds a lock that migrate needs; nothing was changed. Try again."
+            ) from error
+    logger.info("Database migrated to revision %s.", expected_revision())
+
+
+def shift_clock(login: Login, seconds: float) -> None:
+    """Move the database's time of stored things (the demo's clock)."""
+    with single_connection(login) as connection, connection.transaction():
+        connection.execute("SET LOCAL ROLE keepline_guard")
+        connection.execute(
+            "INSERT INTO tenancy.clock_shift (shift) VALUES (make_interval(secs => %s)) "
+            "ON CONFLICT (only_row) DO UPDATE SET shift = excluded.shift",
+            (seconds,),
+        )
+
+
+def as_maintainer(login: Login, act: Callable[[psycopg.Connection[Any]], Result]) -> Result:
+    """Run an operator's act in one transaction as keepline_maint, whose policies span orgs."""
+    with single_connection(login) as connection, connection.transaction():
+        connection.execute("SET LOCAL ROLE keepline_maint")
+        return act(connection)
+
+
+def _alembic_config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(SQL_FOLDER / "migrations"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _run_migrations(login: Login) -> None:
+    engine: Engine = create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(login.conninfo))
+    try:
+        with engine.connect() as connection:
+            connection.exec_driver_sql(_TIMEOUTS)
+            connection.exec_driver_sql("SET ROLE keepline_owner")
+            connection.commit()
+            config = _alembic_config()
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    finally:
+        engine.dispose()
+
+
+def _apply_functions(connection: psycopg.Connection[Any]) -> None:
+    connection.execute("SET LOCAL ROLE keepline_guard")
+    for path in _sql_files("functions"):
+        connection.execute(path.read_bytes())
+
+
+def _apply_policies(connection: psycopg.Connection[Any]) -> None:
+    """Drop every policy and apply the files anew, so that what a file no longer says is gone."""
+    connection.execute("SET LOCAL ROLE keepline_owner")
+    connection.execute("REVOKE ALL ON app.alembic_version FROM PUBLIC")
+    files = {path.stem: path for path in _sql_files("policies")}
+    tables = {
+        name
+        for (name,) in connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind IN ('r', 'p') "
+            "AND NOT relispartition AND relname <> 'alembic_version'"
+        )
+    }
+    if tables != set(files):
+        raise SetupError(f"sql/policies and the tables differ: {', '.join(sorted(tables ^ set(files)))}.")
+    for table, policy in connection.execute(
+        "SELECT tablename, policyname FROM pg_policies WHERE schemaname = 'app'"
+    ).fetchall():
+        connection.execute(sql.SQL("DROP POLICY {} ON {}").format(_name(policy), _name("app", table)))
+    for table in sorted(files):
+        connection.execute(
+            sql.SQL("ALTER TABLE {0} ENABLE ROW LEVEL SECURITY; ALTER TABLE {0} FORCE ROW LEVEL SECURITY").format(
+                _name("app", table)
+            )
+        )
+        connection.execute(files[table].read_bytes())
+
+
+def _keep_signing_keys(connection: psycopg.Connection[Any], keys: tuple[SigningKey, ...]) -> None:
+    """Make the database know exactly the keys in force."""
+    connection.execute("SET LOCAL ROLE keepline_guard")
+    connection.execute("DELETE FROM tenancy.signing_keys WHERE key_id <> ALL (%s)", ([key.key_id for key in keys],))
+    for key in keys:
+        connection.execute(
+            "INSERT INTO tenancy.signing_keys (key_id, inner_pad, outer_pad) VALUES (%s, %s, %s) "
+            "ON CONFLICT (key_id) DO UPDATE SET inner_pad = excluded.inner_pad, outer_pad = excluded.outer_pad",
+            (key.key_id, key.inner_pad, key.outer_pad),
+        )
+
+
+def _record_state(connection: psycopg.Connection[Any]) -> None:
+    connection.execute(
+        "INSERT INTO tenancy.applied (revision, fingerprint, applied_at) "
+        "VALUES (%s, tenancy.policy_fingerprint(), clock_timestamp()) ON CONFLICT (only_row) DO UPDATE "
+        "SET revision = excluded.revision, fingerprint = excluded.fingerprint, applied_at = excluded.applied_at",
+        (expected_revision(),),
+    )
+
+
+def _sql_files(folder: str) -> list[Path]:
+    return sorted((SQL_FOLDER / folder).glob("*.sql"))
+
+
+def _name(*parts: str) -> sql.Identifier:
+    return sql.Identifier(*parts)

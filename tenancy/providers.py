@@ -1,0 +1,122 @@
+"""Identity providers as the database knows them, looked up before anybody is known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from tenancy.binding import Binder
+from tenancy.clients import Client, Kind
+from tenancy.clock import Clock
+from tenancy.keys import SecretBox
+
+_REMEMBERED_SECONDS = 5
+_REMEMBERED_AT_MOST = 10_000
+
+
+@dataclass(frozen=True)
+class Provider:
+    """One identity provider of one org: whose tokens are believed, and how sign-in talks to it."""
+
+    org_id: UUID
+    org_slug: str
+    org_name: str
+    id: UUID
+    issuer: str
+    audience: str
+    claim_name: str
+    claim_value: str
+    client_id: str
+    client_secret: bytes | None
+    scopes: str
+
+    def claims_belong(self, claims: Mapping[str, Any]) -> bool:
+        """Return whether the claim that tells this org's tokens apart has this org's value."""
+        return not self.claim_name or claims.get(self.claim_name) == self.claim_value
+
+    def opened_secret(self, box: SecretBox) -> str | None:
+        """Return the client secret for the token endpoint, or None for a public client."""
+        opened = box.open(self.client_secret) if self.client_secret else None
+        return opened.decode() if opened else None
+
+
+class Directory:
+    """The look-ups before identity; what every call needs is remembered for 5 seconds per process.
+
+    A revoked client or a changed provider therefore takes at most 5 seconds to be refused.
+    """
+
+    def __init__(self, binder: Binder, clock: Clock) -> None:
+        self._binder = binder
+        self._clock = clock
+        self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
+
+    def find_sign_in_provider(self, slug: str) -> Provider | None:
+        """Return the provider by which people of an org sign in."""
+        rows = self._binder.look_up("find_sign_in_provider", slug=slug)
+        return Provider(*rows[0]) if rows else None
+
+    def find_token_providers(self, issuer: str) -> tuple[Provider, ...]:
+        """Return the providers, possibly of several orgs, that share an issuer."""
+        known = self._recall("providers", issuer)
+        if known is None:
+            rows = self._binder.look_up("find_token_providers", issuer=issuer)
+            known = self._remember(tuple(Provider(*row) for row in rows), "providers", issuer)
+        return known  # type: ignore[no-any-return] # what is remembered is of mixed types, keyed by kind
+
+    def find_client(self, org_id: UUID, client_id: str) -> Client | None:
+        """Return a client of the org's registry that is not revoked."""
+        known = self._recall("client", str(org_id), client_id)
+        if known is None:
+            rows = self._binder.look_up("find_client", org_id=str(org_id), client_id=client_id)
+            clients = [Client(row[0], row[1], Kind(row[2]), frozenset(row[3])) for row in rows]
+            known = self._remember(clients, "client", str(org_id), client_id)
+        return known[0] if known else None
+
+    def resolve_user(
+        self, provider: Provider, subject: str, claims: Mapping[str, Any], *, client: str, request_id: str
+    ) -> UUID:
+        """Return the user of (provider, issuer, subject), made at the first sign-in; claims are what is shown."""
+        name, email = _text(claims, "name") or _text(claims, "preferred_username"), _text(claims, "email")
+        key = (
+            "user",
+            str(provider.org_id),
+            str(provider.id),
+            provider.issuer,
+            subject,
+            name or "",
+            email or "",
+        )
+        known = self._recall(*key)
+        if known is None:
+            rows = self._binder.look_up(
+                "resolve_user",
+                org_id=str(provider.org_id),
+                provider_id=str(provider.id),
+                issuer=provider.issuer,
+                subject=subject,
+                name=name,
+                email=email,
+                client=client,
+                request_id=request_id,
+            )
+            known = self._remember(rows[0][0], *key)
+        return known  # type: ignore[no-any-return] # what is remembered is of mixed types, keyed by kind
+
+    def _recall(self, *key: str) -> Any | None:
+        kept = self._remembered.get(key)
+        return kept[1] if kept and kept[0] > self._now() else None
+
+    def _remember(self, value: Any, *key: str) -> Any:
+        if len(self._remembered) >= _REMEMBERED_AT_MOST:
+            self._remembered.clear()
+        self._remembered[key] = (self._now() + _REMEMBERED_SECONDS, value)
+        return value
+
+    def _now(self) -> float:
+        return self._clock.credential_now().timestamp()
+
+
+def _text(claims: Mapping[str, Any], name: str) -> str | None:
+    value = claims.get(name)
+    return value.replace("\0", "")[:200] if isinstance(value, str) and value else None

@@ -1,0 +1,124 @@
+"""Making orgs, connecting identity providers and registering clients: the operator's acts, across orgs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from tenancy.clients import Kind, allowed_scopes
+from tenancy.errors import SetupError
+
+Connection = psycopg.Connection[Any]
+
+
+@dataclass(frozen=True)
+class ProviderSettings:
+    """How an org's people sign in and whose tokens are believed.
+
+    `claim_name` and `claim_value` tell the org's tokens apart where several orgs share issuer and audience; both
+    are empty where they don't. `sealed_secret` is the client secret, sealed.
+    """
+
+    issuer: str
+    audience: str
+    client_id: str
+    sealed_secret: bytes | None
+    claim_name: str = ""
+    claim_value: str = ""
+    scopes: str = "openid profile email"
+
+
+def find_org(connection: Connection, slug: str) -> UUID | None:
+    """Return the id of an org by its short name."""
+    row = connection.execute("SELECT org_id FROM app.orgs WHERE slug = %s", (slug,)).fetchone()
+    return row[0] if row else None
+
+
+def add_org(connection: Connection, slug: str, name: str, now: datetime) -> UUID:
+    """Make an org and return its id.
+
+    Raises:
+        SetupError: the short name is taken or not allowed.
+
+    """
+    try:
+        row = connection.execute(
+            "INSERT INTO app.orgs (slug, name, created_at) VALUES (%s, %s, %s) RETURNING org_id",
+            (slug, name, now),
+        ).fetchone()
+    except psycopg.errors.UniqueViolation as error:
+        raise SetupError(f"There is an org with the short name {slug} already.") from error
+    except psycopg.errors.CheckViolation as error:
+        raise SetupError(
+            "A short name has up to 63 small letters, digits, hyphens and underscores, and a name is not empty."
+        ) from error
+    org_id: UUID = row[0]  # type: ignore[index] # RETURNING answers one row or the insert raised
+    return org_id
+
+
+def connect_provider(connection: Connection, org_id: UUID, settings: ProviderSettings, now: datetime) -> UUID:
+    """Connect an identity provider to an org and return its id.
+
+    Raises:
+        SetupError: tokens of this issuer, audience and claim belong to an org already, or are told apart otherwise.
+
+    """
+    connection.execute(
+        "INSERT INTO app.token_audiences (issuer, audience, claim_name) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+        (settings.issuer, settings.audience, settings.claim_name),
+    )
+    try:
+        row = connection.execute(
+            "INSERT INTO app.providers (org_id, issuer, audience, claim_name, claim_value, client_id, client_secret, "
+            "scopes, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
+            (
+                org_id, settings.issuer, settings.audience, settings.claim_name, settings.claim_value,
+                settings.client_id, settings.sealed_secret, settings.scopes, now,
+            ),
+        ).fetchone()  # fmt: skip
+    except psycopg.errors.UniqueViolation as error:
+        raise SetupError(
+            "Tokens of this issuer and audience, with this claim, belong to another org already."
+        ) from error
+    except psycopg.errors.ForeignKeyViolation as error:
+        raise SetupError(
+            "Another org uses this issuer and audience and is told apart by another claim, or by none. Use one claim "
+            "for all orgs of an issuer and audience, or an audience of its own for each."
+        ) from error
+    except psycopg.errors.CheckViolation as error:
+        raise SetupError("Audience and client id can't be empty, and a claim needs both a name and a value.") from error
+    provider_id: UUID = row[0]  # type: ignore[index] # RETURNING answers one row or the insert raised
+    return provider_id
+
+
+def register_client(
+    connection: Connection,
+    org_id: UUID,
+    client_id: str,
+    name: str,
+    kind: Kind,
+    scopes: Iterable[str],
+    now: datetime,
+) -> None:
+    """Register a program of an org, or change what it is registered for.
+
+    Raises:
+        SetupError: a scope is not one that the kind may hold.
+
+    """
+    wanted = frozenset(scopes)
+    refused = wanted - allowed_scopes(kind)
+    if refused or not wanted:
+        raise SetupError(
+            f"A client of the kind {kind} can hold {', '.join(sorted(allowed_scopes(kind)))}"
+            f"{'; not ' + ', '.join(sorted(refused)) if refused else ''}."
+        )
+    connection.execute(
+        "INSERT INTO app.clients (org_id, client_id, name, kind, scopes, created_at) VALUES (%s, %s, %s, %s, %s, %s) "
+        "ON CONFLICT (org_id, client_id) DO UPDATE SET name = excluded.name, kind = excluded.kind, "
+        "scopes = excluded.scopes, revoked_at = NULL",
+        (org_id, client_id, name, kind.value, sorted(wanted), now),
+    )

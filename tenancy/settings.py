@@ -1,0 +1,254 @@
+"""The settings: the only file that reads the environment, once and strictly."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tenancy.errors import SetupError
+
+PROJECT_FOLDER = Path(__file__).resolve().parent.parent
+MINIMUM_KEY_CHARACTERS = 32
+DEMO_MARKER = "demo.json"
+
+_NAMES = frozenset(
+    f"KEEPLINE_{name}"
+    for name in [
+        "PORT",
+        "PUBLIC_URL",
+        "DATA_DIR",
+        "DATABASE_URL",
+        "WORKER_DATABASE_URL",
+        "OWNER_DATABASE_URL",
+        "DEMO",
+        "SECRET_KEY",
+        "SECRET_KEY_FILE",
+        "SECRET_KEY_PREVIOUS",
+        "SECRET_KEY_PREVIOUS_FILE",
+        "IDENTITY_KEY",
+        "IDENTITY_KEY_FILE",
+        "IDENTITY_KEY_PREVIOUS",
+        "IDENTITY_KEY_PREVIOUS_FILE",
+        "LLM_BASE_URL",
+        "LLM_MODEL",
+        "LLM_API_KEY",
+        "EMBEDDER",
+        "TRUSTED_PROXIES",
+        "RATE_LIMIT_STORAGE",
+        "WAL_DAYS",
+        "BACKUP_DAYS",
+        "STRICT_FLOOR",
+        "EVAL_DATA",
+        "WEB_WORKERS",
+        "WEB_THREADS",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class KeyPair:
+    """A secret and the one that it replaced, which is still accepted while a rotation lasts."""
+
+    current: bytes
+    previous: bytes | None
+
+    @property
+    def accepted(self) -> tuple[bytes, ...]:
+        """Every key that may still be met, the current one first."""
+        return (self.current,) if self.previous is None else (self.current, self.previous)
+
+
+@dataclass(frozen=True)
+class DatabaseUrls:
+    """The three logins of an external PostgreSQL, as libpq understands them."""
+
+    web: str
+    worker: str
+    owner: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything the environment says, checked."""
+
+    port: int
+    public_url: str
+    data_folder: Path
+    database: DatabaseUrls | None
+    demo: bool
+    secret_key: KeyPair | None
+    identity_key: KeyPair | None
+    trusted_proxies: int
+    strict_floor: bool
+    web_workers: int
+    web_threads: int
+    unknown_names: tuple[str, ...]
+
+    @property
+    def embedded(self) -> bool:
+        """Whether Keepline runs its own PostgreSQL in the data folder."""
+        return self.database is None
+
+    @property
+    def served_on_tls(self) -> bool:
+        """Whether browsers reach Keepline by https, so that cookies can demand it."""
+        return self.public_url.startswith("https://")
+
+
+def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
+    """Read and check the environment.
+
+    Raises:
+        SetupError: a value is missing or wrong; the sentence names the variable.
+
+    """
+    values = dict(os.environ if environ is None else environ)
+    port = _number(values, "KEEPLINE_PORT", default=8000, least=1, most=65535)
+    data_folder = Path(values.get("KEEPLINE_DATA_DIR") or PROJECT_FOLDER / "var").expanduser().absolute()
+    return Settings(
+        port=port,
+        public_url=_public_url(values, port),
+        data_folder=data_folder,
+        database=_database_urls(values),
+        demo=_demo(values, data_folder),
+        secret_key=_key_pair(values, "KEEPLINE_SECRET_KEY"),
+        identity_key=_key_pair(values, "KEEPLINE_IDENTITY_KEY"),
+        trusted_proxies=_number(values, "KEEPLINE_TRUSTED_PROXIES", default=0, least=0, most=10),
+        strict_floor=_flag(values, "KEEPLINE_STRICT_FLOOR"),
+        web_workers=_number(values, "KEEPLINE_WEB_WORKERS", default=2, least=1, most=64),
+        web_threads=_number(values, "KEEPLINE_WEB_THREADS", default=4, least=1, most=64),
+        unknown_names=tuple(sorted(n for n in values if n.startswith("KEEPLINE_") and n not in _NAMES)),
+    )
+
+
+def ensure_keys(settings: Settings) -> tuple[KeyPair, KeyPair]:
+    """Return the secret key and the identity key; the embedded database's are made once, in the data folder.
+
+    Raises:
+        SetupError: an external database is used and a key is not set.
+
+    """
+    return (
+        settings.secret_key or _kept_key(settings, "KEEPLINE_SECRET_KEY"),
+        settings.identity_key or _kept_key(settings, "KEEPLINE_IDENTITY_KEY"),
+    )
+
+
+def environment_for(settings: Settings, **extra: str) -> dict[str, str]:
+    """Return the environment of a child process: this one's, with the data folder and port spelled out."""
+    return {
+        **os.environ,
+        "KEEPLINE_PORT": str(settings.port),
+        "KEEPLINE_PUBLIC_URL": settings.public_url,
+        "KEEPLINE_DATA_DIR": str(settings.data_folder),
+        "KEEPLINE_DEMO": "1" if settings.demo else "0",
+        **extra,
+    }
+
+
+def _kept_key(settings: Settings, name: str) -> KeyPair:
+    if not settings.embedded:
+        raise SetupError(
+            f"{name} is not set. With an external database every process needs the same key: "
+            f"set {name} or {name}_FILE to at least {MINIMUM_KEY_CHARACTERS} random characters."
+        )
+    folder = settings.data_folder / "keys"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / name.removeprefix("KEEPLINE_").lower()
+    if not path.exists():
+        draft = folder / f".{path.name}.{secrets.token_hex(8)}"
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+            file.flush()
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):  # another process made it first; its key is the one that counts
+            os.link(draft, path)
+        draft.unlink()
+    return KeyPair(_checked_key(name, path.read_text("ascii").strip()), None)
+
+
+def _number(values: Mapping[str, str], name: str, *, default: int, least: int, most: int) -> int:
+    text = values.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise SetupError(f"{name} is {text!r}; it must be a whole number from {least} to {most}.")
+    return int(text)
+
+
+def _flag(values: Mapping[str, str], name: str) -> bool:
+    text = values.get(name, "")
+    if text not in ("", "0", "1"):
+        raise SetupError(f"{name} is {text!r}; it must be 1 or 0.")
+    return text == "1"
+
+
+def _public_url(values: Mapping[str, str], port: int) -> str:
+    text = values.get("KEEPLINE_PUBLIC_URL") or f"http://127.0.0.1:{port}"
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must be like https://memory.example.com.")
+    if parts.path not in ("", "/"):
+        raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must not have a path.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _database_urls(values: Mapping[str, str]) -> DatabaseUrls | None:
+    names = ("KEEPLINE_DATABASE_URL", "KEEPLINE_WORKER_DATABASE_URL", "KEEPLINE_OWNER_DATABASE_URL")
+    missing = [name for name in names if not values.get(name)]
+    if len(missing) == len(names):
+        return None
+    if missing:
+        raise SetupError(
+            f"{' and '.join(missing)} not set. Set all three database URLs for an external PostgreSQL, "
+            "or none for the embedded one."
+        )
+    return DatabaseUrls(*(values[name] for name in names))
+
+
+def _demo(values: Mapping[str, str], data_folder: Path) -> bool:
+    marked = (data_folder / DEMO_MARKER).exists()
+    if not values.get("KEEPLINE_DEMO"):
+        return marked
+    asked = _flag(values, "KEEPLINE_DEMO")
+    if marked and not asked:
+        raise SetupError(
+            f"KEEPLINE_DEMO is 0, but the data folder {data_folder} was made by the demo, whose people anybody "
+            "on this machine can become. Use another KEEPLINE_DATA_DIR."
+        )
+    return asked
+
+
+def _key_pair(values: Mapping[str, str], name: str) -> KeyPair | None:
+    current, previous = _key(values, name), _key(values, f"{name}_PREVIOUS")
+    if current is None:
+        if previous is not None:
+            raise SetupError(f"{name}_PREVIOUS is set and {name} is not.")
+        return None
+    if current == previous:
+        raise SetupError(f"{name}_PREVIOUS equals {name}; a rotation needs two different keys.")
+    return KeyPair(current, previous)
+
+
+def _key(values: Mapping[str, str], name: str) -> bytes | None:
+    text, path = values.get(name), values.get(f"{name}_FILE")
+    if text and path:
+        raise SetupError(f"{name} and {name}_FILE are both set; set one of them.")
+    if path:
+        try:
+            text = Path(path).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SetupError(f"{name}_FILE cannot be read: {error}.") from error
+        name = f"{name}_FILE"
+    return _checked_key(name, text) if text else None
+
+
+def _checked_key(name: str, text: str) -> bytes:
+    if len(text) < MINIMUM_KEY_CHARACTERS:
+        raise SetupError(
+            f"{name} has {len(text)} characters; it must have at least {MINIMUM_KEY_CHARACTERS}, at random."
+        )
+    return text.encode()

@@ -1,0 +1,1 @@
+"""How a reply is spoken: errors, shapes, pages' frame, headers and the description of the API."""

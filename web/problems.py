@@ -1,0 +1,125 @@
+"""Errors become replies here and nowhere else: problem details (RFC 9457) for calls, a page for people."""
+
+import logging
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+from flask import Flask, Response, g, jsonify, make_response, redirect, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from tenancy.errors import (
+    ConflictError,
+    DomainError,
+    ForbiddenError,
+    InvalidError,
+    MalformedError,
+    MediaTypeError,
+    NotFoundError,
+    NotSignedInError,
+    PreconditionError,
+    TooLargeError,
+    UnavailableError,
+)
+
+logger = logging.getLogger(__name__)
+
+_STATUS: tuple[tuple[type[DomainError], HTTPStatus], ...] = (
+    (NotSignedInError, HTTPStatus.UNAUTHORIZED),
+    (ForbiddenError, HTTPStatus.FORBIDDEN),
+    (MalformedError, HTTPStatus.BAD_REQUEST),
+    (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (MediaTypeError, HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
+    (NotFoundError, HTTPStatus.NOT_FOUND),
+    (ConflictError, HTTPStatus.CONFLICT),
+    (PreconditionError, HTTPStatus.PRECONDITION_FAILED),
+    (InvalidError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_HTTP_SENTENCES = {
+    HTTPStatus.NOT_FOUND: ("not_found", "Not found", "There is nothing here that you can see."),
+    HTTPStatus.METHOD_NOT_ALLOWED: ("method_not_allowed", "Not possible here", "This address takes another method."),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        "too_large", "The request is too large", "Nothing was read or stored. Send less than 1 MB.",
+    ),
+    HTTPStatus.BAD_REQUEST: ("malformed", "The request cannot be read", "Nothing was done. Check the request's form."),
+}  # fmt: skip
+
+
+def status_of(error: DomainError) -> HTTPStatus:
+    """Return the status that belongs to an error's kind."""
+    return next((status for kind, status in _STATUS if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
+
+
+def register_problems(app: Flask) -> None:
+    """Make the app answer every error in the one shape."""
+    app.register_error_handler(DomainError, _answer_domain_error)
+    app.register_error_handler(HTTPException, _answer_http_error)
+    app.register_error_handler(Exception, _answer_unexpected)
+
+
+def _answer_domain_error(error: DomainError) -> Response:
+    status = status_of(error)
+    if isinstance(error, NotSignedInError) and not _is_call() and request.method == "GET":
+        return _to_sign_in()
+    reply = _reply(status, error.code, error.title, error.detail, error.fields)
+    if isinstance(error, NotSignedInError):
+        fault = ', error="invalid_token"' if "Authorization" in request.headers else ""
+        reply.headers["WWW-Authenticate"] = f'Bearer realm="keepline"{fault}'
+    if isinstance(error, UnavailableError):
+        reply.headers["Retry-After"] = str(error.retry_after_seconds)
+    return reply
+
+
+def _answer_http_error(error: HTTPException) -> Response:
+    if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
+        return make_response(error.get_response())
+    status = HTTPStatus(error.code)
+    code, title, sentence = _HTTP_SENTENCES.get(status, (status.name.lower(), status.phrase, status.description))
+    reply = _reply(status, code, title, sentence, {})
+    if status is HTTPStatus.METHOD_NOT_ALLOWED:
+        reply.headers["Allow"] = error.get_response().headers.get("Allow", "")
+    return reply
+
+
+def _answer_unexpected(error: Exception) -> Response:
+    logger.error("Request %s failed: %s", g.get("request_id", "-"), type(error).__name__, exc_info=error)
+    return _reply(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        "internal",
+        "Something broke here",
+        "The request could not be finished, and what it had begun was rolled back. The reference below finds it in "
+        "the server's log.",
+        {},
+    )
+
+
+def _reply(status: HTTPStatus, code: str, title: str, detail: str, fields: Any) -> Response:
+    reference = g.get("request_id", "")
+    if _is_call():
+        problem = {
+            "type": f"urn:keepline:problem:{code}",
+            "title": title,
+            "status": status.value,
+            "detail": detail,
+            "code": code,
+            "request_id": reference,
+            **fields,
+        }
+        reply = make_response(jsonify(problem), status)
+        reply.content_type = "application/problem+json"
+        return reply
+    action = {"label": "Try again", "href": "/login"} if code == "sign_in_refused" else None
+    if code in ("not_signed_in",):
+        action = {"label": "Sign in", "href": "/login"}
+    page = render_template("error.html", title=title, sentence=detail, action=action, reference=reference)
+    return make_response(page, status)
+
+
+def _to_sign_in() -> Response:
+    wanted = request.full_path.removesuffix("?")
+    return make_response(redirect(f"/login?next={quote(wanted, safe='')}"))
+
+
+def _is_call() -> bool:
+    return request.path.startswith(("/v1/", "/healthz", "/readyz", "/.well-known/"))

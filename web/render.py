@@ -1,0 +1,66 @@
+"""The frame around every page: who is signed in, where they can go, how it looks, and how times are written."""
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from flask import Flask, request, url_for
+from markupsafe import Markup
+
+from tenancy.errors import DomainError
+from tenancy.guards import known_caller
+
+THEME_COOKIE = "keepline_theme"
+THEMES = ("system", "light", "dark")
+
+
+class Destination(NamedTuple):
+    """One entry of the navigation; `waiting` counts what waits for an answer there."""
+
+    label: str
+    href: str
+    current: bool
+    waiting: int
+
+
+def register_pages_frame(app: Flask) -> None:
+    """Give every template its frame and filters."""
+    app.jinja_env.filters["time_of"] = time_of
+    app.jinja_env.filters["thousands"] = "{:,}".format
+    app.context_processor(_frame)
+
+
+def time_of(moment: datetime) -> Markup:
+    """Return a time element: exact in the markup, in UTC for people until the page's script makes it local."""
+    moment = moment.astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(
+        moment.strftime("%Y-%m-%dT%H:%M:%SZ"), f"{moment.day} {moment.strftime('%B %Y, %H:%M')} UTC"
+    )
+
+
+def chosen_theme() -> str:
+    """Return the look that this browser chose."""
+    theme = request.cookies.get(THEME_COOKIE, "")
+    return theme if theme in THEMES else "system"
+
+
+def _frame() -> dict[str, Any]:
+    caller = _caller_if_any()
+    return {
+        "caller": caller,
+        "navigation": [
+            Destination("Memory", url_for("block_pages.show_memory"), request.path.startswith("/settings/memory"), 0)
+        ]
+        if caller
+        else [],
+        "theme": chosen_theme(),
+        "here": request.full_path.removesuffix("?"),
+        "notice": None,
+    }
+
+
+def _caller_if_any() -> Any:
+    """Return the signed-in person, or None; an error page must not fail because the database is away."""
+    try:
+        return known_caller()
+    except DomainError:
+        return None
