@@ -114,7 +114,7 @@ def choose_theme() -> Response:
     theme = request.form.get("theme", "")
     if theme not in THEMES:
         raise InvalidError("There is no such look. Nothing was changed.")
-    reply = make_response(redirect(safe_return_path(request.form.get("next"), otherwise="/"), 303))
+    reply = make_response(redirect(safe_return_path(request.form.get("next") or "/"), 303))
     reply.set_cookie(THEME_COOKIE, theme, max_age=timedelta(days=_THEME_DAYS), **_cookie_attributes())
     return reply
 

@@ -97,6 +97,10 @@ class Binder:
             row = _driver(connection).execute("SELECT revision, policies_intact FROM tenancy.readiness()").fetchone()
         return (row[0], row[1]) if row else None
 
+    def close(self) -> None:
+        """Close the pool's connections."""
+        self._engine.dispose()
+
     def _read_once(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
         with self._engine.connect() as connection, _discarded_when_broken(connection):
             driver = _driver(connection)

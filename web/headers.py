@@ -36,7 +36,7 @@ def _add_headers(reply: Response) -> Response:
     if current_services().settings.served_on_tls:
         headers["Strict-Transport-Security"] = "max-age=31536000"
     if request.endpoint == "static":
-        headers["Cache-Control"] = "public, max-age=3600"
+        headers["Cache-Control"] = "public, no-cache"  # asked again each time, answered by ETag
     else:
         headers["Cache-Control"] = "private, no-store"
     return reply

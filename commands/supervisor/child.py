@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tenancy.parent_death import signal_on_parent_death
+
 
 @dataclass(frozen=True)
 class Child:
@@ -52,7 +54,7 @@ class RunningChild:
             env=self.child.env,
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C reaches the supervisor alone, which stops the rest in order
-            preexec_fn=None,
+            preexec_fn=signal_on_parent_death(signal.SIGTERM),
         )
         self._group = self._process.pid
 
