@@ -7,6 +7,7 @@ import click
 import httpx2
 import psycopg
 
+from commands.serve import GUNICORN
 from commands.supervisor import Child, StopRequest, Supervisor
 from demo.folder import prepare_demo_folder
 from demo.people import ORGS, people_of
@@ -58,24 +59,19 @@ def _prepare_embedded(server: EmbeddedServer) -> None:
 
 
 def _children(settings: Settings, provider_url: str | None) -> list[Child]:
+    """List the processes; what a person waits for starts first, and the rest when it answers."""
     environment = environment_for(settings)
-    keepline = [sys.executable, "-m", "commands.main"]
+    keepline = (sys.executable, "-m", "commands.main")
+    ready = f"http://127.0.0.1:{settings.port}/readyz"
     children = [
-        Child(
-            "web",
-            [*keepline, "serve"],
-            environment,
-            lambda: _answers(f"http://127.0.0.1:{settings.port}/readyz"),
-        ),
-        Child("worker", [*keepline, "worker"], environment),
-        Child("maintenance", [*keepline, "maintain"], environment),
+        Child("web", GUNICORN, environment, lambda: _answers(ready)),
+        Child("worker", [*keepline, "worker"], environment, stage=1),
+        Child("maintenance", [*keepline, "maintain"], environment, stage=1),
     ]
     if provider_url is not None:
-        address = f"{provider_url}/acme/.well-known/openid-configuration"
-        children.insert(
-            0,
-            Child("identity provider", [*keepline, "demo", "provider"], environment, lambda: _answers(address)),
-        )
+        discovery = f"{provider_url}/{ORGS[0].slug}/.well-known/openid-configuration"
+        provider = [*keepline, "demo", "provider"]
+        children.append(Child("identity provider", provider, environment, lambda: _answers(discovery)))
     return children
 
 

@@ -7,9 +7,10 @@ import click
 
 from tenancy.settings import PROJECT_FOLDER
 
+GUNICORN = (sys.executable, "-m", "gunicorn", "--config", str(PROJECT_FOLDER / "gunicorn.conf.py"))
+
 
 @click.command()
 def command() -> None:
     """Serve pages and calls, with gunicorn, until SIGTERM."""
-    configuration = str(PROJECT_FOLDER / "gunicorn.conf.py")
-    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", "--config", configuration])  # noqa: S606 - our own program
+    os.execv(GUNICORN[0], GUNICORN)  # noqa: S606 - our own program

@@ -83,9 +83,9 @@ function placeOf(element) {
 }
 
 /** Say why a form got no usable page while unsaved text is on this one. */
-function keepText(page) {
+function keepText(page, response) {
   tokenIsOld = true;
-  if (page.getElementById("sign-in")) {
+  if (response.status === 401 || page.getElementById("sign-in")) {
     showStatus("You are signed out, so nothing was saved. Your text is still here: sign in, then save again.", {
       problem: true,
       link: { href: "/login", label: "Sign in in a new tab" },
@@ -104,12 +104,14 @@ async function submit(form, submitter) {
     showStatus("Someone else is signed in now, so nothing was sent. Your text is still here to copy.", { problem: true });
     return;
   }
-  const { page, response } = await send(form, submitter);
+  let { page, response } = await send(form, submitter);
+  // Signed in again in another tab: the same person's form is sent once more with the new sign-in's token.
+  if (response.status === 403 && !tokenIsOld && (await renewToken())) ({ page, response } = await send(form, submitter));
   const text = document.getElementById("text");
   const typed = text?.value;
   const keep = form.id === "memory-form" ? typed !== sentText : isUnsaved();
   if ((unsaved || keep) && !page.getElementById("text")) {
-    keepText(page);
+    keepText(page, response);
     return;
   }
   const place = placeOf(document.activeElement);

@@ -10,33 +10,33 @@ from typing import Any, NamedTuple
 
 import psycopg
 from psycopg import pq
-from sqlalchemy import Connection, Engine, Executable
+from sqlalchemy import ClauseElement, Connection, Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from tenancy.errors import DatabaseUnavailableError, OutcomeUnknownError
 from tenancy.identity import Identity, Signer
+from tenancy.pipeline import Row, run_in_one_round_trip
 
 _BIND = "SELECT set_config('keepline.identity', %s, true)"
-_DIALECT = PGDialect_psycopg(paramstyle="format")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
+_BIND_IN_PIPELINE = b"SELECT set_config('keepline.identity', $1, true)"
+_DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
 _CANNOT_ANSWER = (psycopg.OperationalError, psycopg.InterfaceError)
-
-Row = tuple[Any, ...]
 
 
 class Read(NamedTuple):
-    """A compiled statement for the pipeline, and the names of its parameters in order."""
+    """A statement compiled for the pipeline: its SQL with `$1` parameters, and their names in order."""
 
-    sql: str
+    sql: bytes
     parameter_names: tuple[str, ...]
     constants: Mapping[str, Any]
 
 
-def compile_read(statement: Executable) -> Read:
+def compile_read(statement: ClauseElement) -> Read:
     """Compile a SQLAlchemy Core statement once, for `Binder.read`."""
-    compiled = statement.compile(dialect=_DIALECT)  # type: ignore[attr-defined] # Executable's stubs leave it out
-    names = tuple(compiled.positiontup or ())
-    return Read(str(compiled), names, {k: v for k, v in compiled.params.items() if v is not None})
+    compiled = statement.compile(dialect=_DIALECT)
+    constants = {name: value for name, value in compiled.params.items() if value is not None}
+    return Read(str(compiled).encode(), tuple(compiled.positiontup or ()), constants)
 
 
 class Binder:
@@ -103,20 +103,11 @@ class Binder:
 
     def _read_once(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
         with self._engine.connect() as connection, _discarded_when_broken(connection):
-            driver = _driver(connection)
-            try:
-                with driver.pipeline():
-                    driver.execute("BEGIN")
-                    driver.execute(_BIND, (self._token(identity, connection),))
-                    cursors = [
-                        driver.execute(read.sql, [{**read.constants, **values}[name] for name in read.parameter_names])
-                        for read, values in reads
-                    ]
-                    driver.execute("COMMIT")
-            except BaseException:
-                driver.rollback()
-                raise
-            return [cursor.fetchall() for cursor in cursors]
+            statements: list[tuple[bytes, list[Any]]] = [(_BIND_IN_PIPELINE, [self._token(identity, connection)])]
+            for read, values in reads:
+                given = {**read.constants, **values}
+                statements.append((read.sql, [given[name] for name in read.parameter_names]))
+            return run_in_one_round_trip(_driver(connection), statements)[1:]
 
     @contextmanager
     def _begun(self, identity: Identity) -> Iterator[Connection]:
@@ -179,7 +170,7 @@ def _discarded_when_broken(connection: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        if not connection.invalidated and _driver(connection).broken:
+        if not connection.invalidated and _driver(connection).closed:
             connection.invalidate()
 
 

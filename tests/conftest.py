@@ -31,13 +31,13 @@ def world(_whole_world: World) -> World:
 
 
 @pytest.fixture
-def cast(world: World, _whole_cast: Cast) -> Cast:
+def cast(world: World, _whole_cast: Cast) -> Cast:  # noqa: ARG001 - asked for so that it is emptied
     """The people, with nothing stored for anybody."""
     return _whole_cast
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """In CI a skipped test is a failure: there, everything that a test needs is installed."""
     outcome = yield
     report = outcome.get_result()

@@ -11,7 +11,7 @@ _POLICY = (
     "form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
 )
 # Browsers hold a form's redirects to form-action as well, and signing in redirects to the identity provider.
-_SIGN_IN_PAGES = frozenset({"/", "/login"})
+_SIGN_IN_PAGES = frozenset({"/", "/login", "/login/start"})
 
 
 def register_headers(app: Flask) -> None:

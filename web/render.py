@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from flask import Flask, request, url_for
 from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
 
 from tenancy.errors import DomainError
 from tenancy.guards import known_caller
@@ -53,9 +54,21 @@ def _frame() -> dict[str, Any]:
         if caller
         else [],
         "theme": chosen_theme(),
-        "here": request.full_path.removesuffix("?"),
+        # The answer to a form has an address that can't be opened by itself.
+        "here": request.full_path.removesuffix("?") if request.method == "GET" else "/settings/memory",
         "notice": None,
+        "kept_text": _sent_text(),
     }
+
+
+def _sent_text() -> str:
+    """Return the text of a form that was sent from our own page, so that an error page does not lose it."""
+    if request.method != "POST" or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        return ""
+    try:
+        return request.form.get("text", "")
+    except HTTPException:  # too large to be read
+        return ""
 
 
 def _caller_if_any() -> Any:

@@ -50,4 +50,4 @@ class StopRequest:
         if self._first_at is None:
             self._first_at = now
         elif number == signal.SIGINT and now - self._first_at >= _ECHO_SECONDS:
-            pass
+            self._hastened = True

@@ -1,7 +1,6 @@
 """The settings page of the block: the raw text with save and conflict, clear, the switch, and recent changes."""
 
 from collections.abc import Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import Any
 from uuid import UUID
 
@@ -10,15 +9,21 @@ from sqlalchemy import Connection, select
 
 from memory.audit.authors import author_of
 from memory.block.api import block_store
-from memory.block.changes import Change, list_changes
-from memory.block.errors import BlockChangedError, BlockEmptyError, BlockTooLongError, LinesRejectedError
+from memory.block.changes import list_changes
+from memory.block.errors import (
+    BlockChangedError,
+    BlockEmptyError,
+    BlockTooLongError,
+    LinesRejectedError,
+    MemoryOffError,
+)
 from memory.block.rules import CHARACTER_LIMIT
-from memory.block.store import Block, Origin, Saved
+from memory.block.store import Block, Origin
+from memory.block.wording import describe_change, differences, notice_of, who_changed
 from memory.text.rules import clean, count
 from tenancy.errors import DomainError, InvalidError, NotFoundError
 from tenancy.guards import Caller, current_caller, guarded, page
 from tenancy.services import current_services
-from tenancy.sessions import WEB_CLIENT
 from tenancy.tables import clients
 from web.paging import read_cursor, write_cursor
 from web.problems import status_of
@@ -32,14 +37,11 @@ _PROBLEM_KINDS: tuple[tuple[type[DomainError], str], ...] = (
     (BlockEmptyError, "empty"),
     (BlockTooLongError, "too_long"),
     (LinesRejectedError, "rejected"),
+    (MemoryOffError, "off"),
 )
-_NOTICES = {
-    "unchanged": "Nothing to save: the text is the same as before.",
-    "cleared": "Everything was removed. Nothing is remembered.",
-    "on": "Memory is on.",
-    "off": "Memory is off. What is stored stays until you remove it.",
-    "taken_back": "The line is back at the end of your memory.",
-    "forgotten": "The line is gone for good.",
+# The store's sentences for these are for whoever calls the API; the page knows more of what happened.
+_PAGE_SENTENCES = {
+    "off": "Memory is off, so lines can be removed but not added. Switch memory on, then save again.",
 }
 
 
@@ -56,17 +58,21 @@ def save_memory() -> Response:
     """Save the text unless the block changed since the editing began."""
     caller = current_caller()
     typed, seen = request.form.get("text", ""), request.form.get("seen", "")
+    text_before = ""
+
+    def is_as_seen(block: Block) -> bool:
+        nonlocal text_before
+        text_before = block.text
+        return block.text_digest == seen or block.text == clean(typed)
+
     try:
         with current_services().binder.bound(caller.identity) as connection:
-            saved = block_store().rewrite(
-                connection, caller.identity, author_of(caller), typed, _TYPED,
-                lambda block: block.text_digest == seen or block.text == clean(typed),
-            )  # fmt: skip
-    except DomainError as error:
-        if not isinstance(error, tuple(kind for kind, _ in _PROBLEM_KINDS)):
-            raise
+            saved = block_store().rewrite(connection, caller.identity, author_of(caller), typed, _TYPED, is_as_seen)
+    except tuple(kind for kind, _ in _PROBLEM_KINDS) as error:
         return _show(caller, draft=typed, error=error)
-    return _to_memory(saved=saved)
+    if saved.added or saved.removed:
+        return _to_memory("saved", added=len(saved.added), removed=len(saved.removed))
+    return _to_memory("unchanged" if saved.text == text_before else "rearranged")
 
 
 @doors.post("/settings/memory/switch")
@@ -114,7 +120,14 @@ def take_line_back() -> Response:
         with current_services().binder.bound(caller.identity) as connection:
             block_store().take_back(connection, caller.identity, author_of(caller), event_id, place, _TYPED)
     except BlockTooLongError as error:
-        return _show(caller, error=error)
+        over = error.fields["characters"] - CHARACTER_LIMIT
+        return _refuse(
+            caller, error, f"There is no room for that line. Shorten your text by {over:,} or more, then take it back."
+        )
+    except MemoryOffError as error:
+        return _refuse(caller, error, "Memory is off, so the line was not taken back. Switch memory on first.")
+    except NotFoundError as error:
+        return _refuse(caller, error, error.detail)
     return _to_memory("taken_back")
 
 
@@ -124,13 +137,28 @@ def forget_line() -> Response:
     """Remove for good a line that an assistant removed."""
     caller = current_caller()
     event_id, place = _named_line()
-    with current_services().binder.bound(caller.identity) as connection:
-        block_store().forget(connection, caller.identity, event_id, place)
+    try:
+        with current_services().binder.bound(caller.identity) as connection:
+            block_store().forget(connection, caller.identity, event_id, place)
+    except NotFoundError as error:
+        return _refuse(caller, error, error.detail)
     return _to_memory("forgotten")
 
 
+def _refuse(caller: Caller, error: DomainError, sentence: str) -> Response:
+    """Show the page as it is, and above it why an act on one line was not done."""
+    reply = _show(caller, notice=sentence, notice_is_problem=True)
+    reply.status_code = status_of(error)
+    return reply
+
+
 def _show(
-    caller: Caller, *, draft: str | None = None, error: DomainError | None = None, notice: str | None = None
+    caller: Caller,
+    *,
+    draft: str | None = None,
+    error: DomainError | None = None,
+    notice: str | None = None,
+    notice_is_problem: bool = False,
 ) -> Response:
     services = current_services()
     position = read_cursor(caller, "changes page", request.args.get("changes"))
@@ -150,16 +178,17 @@ def _show(
             "limit": CHARACTER_LIMIT,
             "exists": block.exists,
             "updated_at": block.updated_at,
-            "updated_by": _label(block.updated_by_writer, block.updated_by_client, names),
+            "updated_by": who_changed(block.updated_by_writer, block.updated_by_client, names),
         },
         draft=text,
         draft_characters=count(text),
         seen=block.text_digest,
         memory_on=block.memory_on,
         problem=_problem(error, text, block),
-        changes=[_describe_change(change, names) for change in changes],
+        changes=[describe_change(change, names) for change in changes],
         older_changes_url=url_for(".show_memory", changes=older) if older else None,
         notice=notice,
+        notice_is_problem=notice_is_problem,
     )
     return make_response(body, status_of(error) if error else 200)
 
@@ -170,62 +199,11 @@ def _problem(error: DomainError | None, draft: str, block: Block) -> dict[str, A
     kind = next(name for cls, name in _PROBLEM_KINDS if isinstance(error, cls))
     return {
         "kind": kind,
-        "sentence": error.detail,
-        "differences": _differences(clean(draft), block.text) if kind == "conflict" else [],
+        "sentence": _PAGE_SENTENCES.get(kind, error.detail),
+        "differences": differences(clean(draft), block.text) if kind == "conflict" else [],
         "saved_text": block.text,
         "lines": error.fields.get("rejected", []),
     }
-
-
-def _differences(draft: str, saved: str) -> list[dict[str, str]]:
-    """Return the rows of both texts in order: in both, only in the draft (added), only in what is saved (removed)."""
-    draft_rows, saved_rows = draft.split("\n"), saved.split("\n") if saved else []
-    rows: list[dict[str, str]] = []
-    for tag, saved_from, saved_to, draft_from, draft_to in SequenceMatcher(
-        None, saved_rows, draft_rows, autojunk=False
-    ).get_opcodes():
-        if tag == "equal":
-            rows += [{"kind": "same", "text": row} for row in saved_rows[saved_from:saved_to]]
-        else:
-            rows += [{"kind": "removed", "text": row} for row in saved_rows[saved_from:saved_to]]
-            rows += [{"kind": "added", "text": row} for row in draft_rows[draft_from:draft_to]]
-    return [row for row in rows if row["text"].strip()]
-
-
-def _describe_change(change: Change, names: Mapping[str, str]) -> dict[str, Any]:
-    by_model = change.writer == "model"
-    return {
-        "at": change.at,
-        "who": _label(change.writer, change.client, names),
-        "sentence": _sentence(change),
-        "counts": {
-            name: change.counts.get(name, 0) for name in ("removed", "added", "characters_before", "characters_after")
-        },
-        "added": [detail.text for detail in change.details if detail.change == "added"],
-        "removed": [
-            {"text": detail.text, "event_id": change.id, "place": detail.place, "until": detail.expires_at}
-            for detail in change.details
-            if detail.change == "removed"
-        ],
-        "removed_by_user": 0 if by_model else change.counts.get("removed", 0),
-    }
-
-
-def _sentence(change: Change) -> str:
-    if change.action == "memory.switch":
-        return "switched memory on" if change.counts.get("on") else "switched memory off"
-    if change.action == "block.clear":
-        return "cleared everything"
-    return "rewrote the text" if change.counts.get("characters_before") else "wrote the first text"
-
-
-def _label(writer: str | None, client: str | None, names: Mapping[str, str]) -> str:
-    if writer is None or client is None:
-        return ""
-    name = names.get(client, client)
-    if writer == "model":
-        return name
-    return "you" if client == WEB_CLIENT else f"you, through {name}"
 
 
 def _client_names(connection: Connection, caller: Caller) -> Mapping[str, str]:
@@ -242,22 +220,11 @@ def _named_line() -> tuple[UUID, int]:
         raise NotFoundError from error
 
 
-def _to_memory(notice: str | None = None, *, saved: Saved | None = None) -> Response:
+def _to_memory(notice: str, **numbers: Any) -> Response:
     """Send the browser back to the page, with what happened in the address, so that a reload repeats nothing."""
-    if saved is not None and (saved.added or saved.removed):
-        address = url_for(".show_memory", notice="saved", added=len(saved.added), removed=len(saved.removed))
-    else:
-        address = url_for(".show_memory", notice=notice or "unchanged")
-    return make_response(redirect(address, 303))
+    return make_response(redirect(url_for(".show_memory", notice=notice, **numbers), 303))
 
 
 def _read_notice() -> str | None:
-    asked = request.args.get("notice", "")
-    if asked != "saved":
-        return _NOTICES.get(asked)
     added, removed = (request.args.get(name, 0, type=int) for name in ("added", "removed"))
-    return f"Saved. {_lines(added)} added, {_lines(removed)} removed."
-
-
-def _lines(number: int) -> str:
-    return "1 line" if number == 1 else f"{number:,} lines"
+    return notice_of(request.args.get("notice", ""), added, removed)

@@ -71,16 +71,14 @@ def notes(tmp_path: Path) -> Notes:
 
 
 @pytest.fixture
-def drive(notes: Notes) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def drive(notes: Notes) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
     """Start a supervisor in a process of its own and wait until all its members are ready."""
-    started: list[subprocess.Popen[str]] = []
+    started: list[subprocess.Popen[bytes]] = []
 
-    def start(*members: str) -> subprocess.Popen[str]:
+    def start(*members: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, "-c", DRIVER, MEMBER, str(notes.path), *members],
             cwd=PROJECT,
-            stderr=subprocess.PIPE,
-            text=True,
         )
         started.append(process)
         wait_until(lambda: "all ready" in notes.lines)
@@ -89,7 +87,7 @@ def drive(notes: Notes) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     yield start
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
     for line in notes.lines:
         if " started " in line:
             with suppress(ProcessLookupError):
@@ -132,7 +130,7 @@ def supervise(*children: Child, until: Callable[[], bool] = lambda: False, times
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_all_in_reverse_order_with_exit_code_0(
-    number: signal.Signals, notes: Notes, drive: Callable[..., subprocess.Popen[str]]
+    number: signal.Signals, notes: Notes, drive: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     supervisor = drive("second:calm:2", "first:slow:1")
     supervisor.send_signal(number)
@@ -177,7 +175,7 @@ def test_children_of_one_stage_start_together(notes: Notes) -> None:
 
 
 def test_children_lead_sessions_of_their_own_so_ctrl_c_in_a_terminal_passes_them_by(
-    notes: Notes, drive: Callable[..., subprocess.Popen[str]]
+    notes: Notes, drive: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     drive("web:calm:1")
     _, _, number, session = notes.lines[0].split()
@@ -186,7 +184,7 @@ def test_children_lead_sessions_of_their_own_so_ctrl_c_in_a_terminal_passes_them
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent has died")
 def test_kill_9_of_the_supervisor_ends_the_children_by_sigterm(
-    notes: Notes, drive: Callable[..., subprocess.Popen[str]]
+    notes: Notes, drive: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     supervisor = drive("web:calm:1", "worker:calm:1")
     numbers = [notes.number("web"), notes.number("worker")]
@@ -197,7 +195,7 @@ def test_kill_9_of_the_supervisor_ends_the_children_by_sigterm(
 
 
 def test_the_same_ctrl_c_passed_on_twice_leaves_children_their_time(
-    notes: Notes, drive: Callable[..., subprocess.Popen[str]]
+    notes: Notes, drive: Callable[..., subprocess.Popen[bytes]]
 ) -> None:
     supervisor = drive("web:slow:1")
     supervisor.send_signal(signal.SIGINT)
@@ -207,7 +205,7 @@ def test_the_same_ctrl_c_passed_on_twice_leaves_children_their_time(
     assert "web stopped" in notes.lines
 
 
-def test_a_second_ctrl_c_kills_at_once(notes: Notes, drive: Callable[..., subprocess.Popen[str]]) -> None:
+def test_a_second_ctrl_c_kills_at_once(notes: Notes, drive: Callable[..., subprocess.Popen[bytes]]) -> None:
     supervisor = drive("web:deaf:1")
     supervisor.send_signal(signal.SIGINT)
     time.sleep(0.7)
