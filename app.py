@@ -55,7 +55,9 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
 
 
 def _register_guards(app: GuardedFlask) -> None:
-    login_manager = LoginManager(app)
+    # Without its context processor: it would ask for the session again inside the page that says that the database
+    # is away.
+    login_manager = LoginManager(app, add_context_processor=False)
     login_manager.session_protection = None  # nothing of a session is kept in the browser that could be protected
     login_manager.request_loader(lambda _: load_web_user())
 

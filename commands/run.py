@@ -1,5 +1,6 @@
-"""keepline run: database, migrate, identity provider (demo), web, worker and maintenance, until stopped."""
+"""keepline run: database, migrate, web, worker and maintenance (and the demo's parts), until stopped."""
 
+import socket
 import sys
 from contextlib import ExitStack
 
@@ -9,15 +10,14 @@ import psycopg
 
 from commands.serve import GUNICORN
 from commands.supervisor import Child, StopRequest, Supervisor
-from demo.folder import prepare_demo_folder
-from demo.people import ORGS, people_of
-from demo.seed import seed_demo
 from tenancy.database import operator_login
 from tenancy.embedded import EmbeddedServer
-from tenancy.keys import SecretBox, signing_keys
-from tenancy.migrate import as_maintainer, migrate, roles_sql
-from tenancy.services import create_clock
+from tenancy.errors import SetupError
+from tenancy.keys import signing_keys
+from tenancy.migrate import migrate, roles_sql
 from tenancy.settings import Settings, ensure_keys, environment_for, read_settings
+
+KEEPLINE = (sys.executable, "-m", "commands.main")
 
 
 @click.command()
@@ -31,24 +31,30 @@ def command() -> None:
 
 
 def _run(settings: Settings, stop: StopRequest, stack: ExitStack) -> int:
-    demo = prepare_demo_folder(settings.data_folder, settings.port) if settings.demo else None
-    secret_key, identity_key = ensure_keys(settings)
+    _refuse_taken_port(settings.port)
+    if settings.demo:
+        # Imported here, so that a start for real never loads what signs people in without a password.
+        from commands.demo_parts import announce_people, demo_child, prepare_demo, seed
+
+        prepare_demo(settings)
+    _, identity_key = ensure_keys(settings)
     server = stack.enter_context(EmbeddedServer(settings.data_folder)) if settings.embedded else None
     if server is not None:
         _prepare_embedded(server)
-    clock = create_clock(settings)
-    login = operator_login(settings)
-    migrate(login, signing_keys(identity_key))
-    if demo is not None:
-        box = SecretBox(secret_key)
-        as_maintainer(login, lambda connection: seed_demo(connection, demo, box, clock.now()))
-    supervisor = Supervisor(
-        _children(settings, demo.provider_url if demo else None),
-        lambda: _announce(settings),
-        tend=server.ensure_running if server else lambda: None,
-        stop=stop,
-    )
-    return supervisor.run()
+    migrate(operator_login(settings), signing_keys(identity_key))
+    children = _children(settings)
+    if settings.demo:
+        seed(settings)
+        children.append(demo_child(settings))
+
+    def announce() -> None:
+        click.echo(f"Keepline is ready at {settings.public_url}")
+        if settings.demo:
+            announce_people()
+        sys.stdout.flush()
+
+    tend = server.ensure_running if server else lambda: None
+    return Supervisor(children, announce, tend=tend, stop=stop).run()
 
 
 def _prepare_embedded(server: EmbeddedServer) -> None:
@@ -58,37 +64,30 @@ def _prepare_embedded(server: EmbeddedServer) -> None:
         connection.execute(roles_sql().encode())
 
 
-def _children(settings: Settings, provider_url: str | None) -> list[Child]:
+def _children(settings: Settings) -> list[Child]:
     """List the processes; what a person waits for starts first, and the rest when it answers."""
     environment = environment_for(settings)
-    keepline = (sys.executable, "-m", "commands.main")
-    ready = f"http://127.0.0.1:{settings.port}/readyz"
-    children = [
-        Child("web", GUNICORN, environment, lambda: _answers(ready)),
-        Child("worker", [*keepline, "worker"], environment, stage=1),
-        Child("maintenance", [*keepline, "maintain"], environment, stage=1),
+    return [
+        Child("web", GUNICORN, environment, lambda: answers(f"http://127.0.0.1:{settings.port}/readyz")),
+        Child("worker", [*KEEPLINE, "worker"], environment, stage=1),
+        Child("maintenance", [*KEEPLINE, "maintain"], environment, stage=1),
     ]
-    if provider_url is not None:
-        discovery = f"{provider_url}/{ORGS[0].slug}/.well-known/openid-configuration"
-        provider = [*keepline, "demo", "provider"]
-        children.append(Child("identity provider", provider, environment, lambda: _answers(discovery)))
-    return children
 
 
-def _answers(address: str) -> bool:
+def answers(address: str) -> bool:
+    """Return whether an address of this machine answers that all is well."""
     try:
         return httpx2.get(address, timeout=1, trust_env=False).status_code == httpx2.codes.OK
     except httpx2.HTTPError:
         return False
 
 
-def _announce(settings: Settings) -> None:
-    click.echo(f"Keepline is ready at {settings.public_url}")
-    if not settings.demo:
-        return
-    for org in ORGS:
-        click.echo(f"\n  {org.display_name} (short name {org.slug})")
-        for person in people_of(org):
-            click.echo(f"    {person.login_name:<18} {person.display_name}")
-    click.echo("\nA token: keepline token member    Stop: Ctrl-C")
-    sys.stdout.flush()
+def _refuse_taken_port(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise SetupError(
+                f"Port {port} of this machine is taken. Nothing was started. Stop what uses it, or set KEEPLINE_PORT."
+            ) from error

@@ -7,8 +7,15 @@ import { refreshTimes } from "./times.js";
 
 const PATIENCE = 30000;
 const QUIET = 500;
-let address = location.pathname + location.search;
+let address = withoutNotice(location.href);
 let tokenIsOld = false;
+
+/** A page's path without what the server says once, so that neither a reload nor a bookmark says it again. */
+function withoutNotice(url) {
+  const { pathname, searchParams } = new URL(url);
+  for (const name of ["notice", "added", "removed"]) searchParams.delete(name);
+  return searchParams.size ? `${pathname}?${searchParams}` : pathname;
+}
 
 /** Fetch a page of this site; throws when there is no answer or it is not one of Keepline's pages. */
 async function fetchPage(url, options = {}) {
@@ -52,12 +59,11 @@ function replacePage(page, response) {
   document.getElementById("status").replaceChildren(
     ...[...(page.getElementById("status")?.childNodes ?? [])].map((node) => document.importNode(node, true)),
   );
-  const arrived = new URL(response.url);
-  const moved = response.redirected && arrived.pathname + arrived.search !== address;
-  if (moved) {
-    address = arrived.pathname + arrived.search;
-    history.pushState(null, "", address);
-  }
+  if (!response.redirected) return false;
+  const arrived = withoutNotice(response.url);
+  const moved = arrived.split("?")[0] !== location.pathname;
+  if (arrived !== address) history[moved ? "pushState" : "replaceState"](null, "", arrived);
+  address = arrived;
   return moved;
 }
 
@@ -82,6 +88,11 @@ function placeOf(element) {
   return { id: element?.id, section: element?.closest?.("section[id]")?.id ?? "main", selection };
 }
 
+function saySomeoneElse() {
+  const text = isUnsaved() ? " Your text is still here to copy." : " Load the page again to see theirs.";
+  showStatus(`Someone else is signed in now, so nothing was stored.${text}`, { problem: true });
+}
+
 /** Say why a form got no usable page while unsaved text is on this one. */
 function keepText(page, response) {
   tokenIsOld = true;
@@ -101,12 +112,19 @@ async function submit(form, submitter) {
   const unsaved = isUnsaved();
   const seen = document.querySelector('#memory-form input[name="seen"]')?.value;
   if (tokenIsOld && !(await renewToken())) {
-    showStatus("Someone else is signed in now, so nothing was sent. Your text is still here to copy.", { problem: true });
+    saySomeoneElse();
     return;
   }
   let { page, response } = await send(form, submitter);
-  // Signed in again in another tab: the same person's form is sent once more with the new sign-in's token.
-  if (response.status === 403 && !tokenIsOld && (await renewToken())) ({ page, response } = await send(form, submitter));
+  if (response.status === 403) {
+    // Signed in again in another tab: the same person's form is sent once more with the new session's token.
+    if (!(await renewToken())) {
+      tokenIsOld = true;
+      saySomeoneElse();
+      return;
+    }
+    ({ page, response } = await send(form, submitter));
+  }
   const text = document.getElementById("text");
   const typed = text?.value;
   const keep = form.id === "memory-form" ? typed !== sentText : isUnsaved();
@@ -181,6 +199,7 @@ async function onSubmit(event) {
 /** Listen on the document, so that forms in a replaced <main> are covered. */
 export function startInPlace() {
   document.addEventListener("submit", onSubmit);
+  if (address !== location.pathname + location.search) history.replaceState(null, "", address + location.hash);
   addEventListener("popstate", () => {
     if (location.pathname + location.search !== address) location.reload();
   });

@@ -6,13 +6,14 @@ parameter. Policies read it; without it nobody sees anything. Nothing of an iden
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import psycopg
 from psycopg import pq
 from sqlalchemy import ClauseElement, Connection, Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.sql.compiler import SQLCompiler
 
 from tenancy.errors import DatabaseUnavailableError, OutcomeUnknownError
 from tenancy.identity import Identity, Signer
@@ -34,7 +35,7 @@ class Read(NamedTuple):
 
 def compile_read(statement: ClauseElement) -> Read:
     """Compile a SQLAlchemy Core statement once, for `Binder.read`."""
-    compiled = statement.compile(dialect=_DIALECT)
+    compiled = cast(SQLCompiler, statement.compile(dialect=_DIALECT))
     constants = {name: value for name, value in compiled.params.items() if value is not None}
     return Read(str(compiled).encode(), tuple(compiled.positiontup or ()), constants)
 

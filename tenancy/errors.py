@@ -63,6 +63,12 @@ class CrossSiteError(ForbiddenError):
     title = "The request did not come from this site"
 
 
+class StaleFormError(CrossSiteError):
+    """A form of our own that carries no token, or that of another session."""
+
+    title = "The form is from an earlier sign-in"
+
+
 class MalformedError(DomainError):
     """The request cannot be read at all."""
 

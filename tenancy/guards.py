@@ -9,13 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from flask import Flask, g, request
 from flask_login import current_user
 
 from tenancy.clients import Kind
-from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError
+from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError, StaleFormError
 from tenancy.identity import Identity
 from tenancy.services import current_services
 from tenancy.sessions import WEB_CLIENT, WebUser
@@ -198,13 +197,13 @@ def _refuse_cross_site() -> None:
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         raise CrossSiteError("The form was sent from another site, so nothing was done.")
     origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.host:
+    if origin is not None and origin not in (f"http://{request.host}", f"https://{request.host}"):
         raise CrossSiteError("The form was sent from another site, so nothing was done.")
 
 
 def _check_csrf(expected: str, guard: Guard) -> None:
     given = request.headers.get(CSRF_HEADER) or (request.form.get(CSRF_FIELD) if guard.door is Door.PAGE else None)
     if given is None or not hmac.compare_digest(given.encode(), expected.encode()):
-        raise CrossSiteError(
-            "The form is from an earlier sign-in, so nothing was done. Go back, load the page again and repeat it."
+        raise StaleFormError(
+            "You signed in again since this page was loaded, so nothing was done. Load it again first."
         )

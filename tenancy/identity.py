@@ -1,6 +1,6 @@
 """The signed identity that binds a transaction to one user of one org, and tickets for what comes before it.
 
-The formats are fixed together with `sql/functions/identity.sql`, which verifies them on every use.
+The formats are fixed together with `sql/functions/10_identity.sql`, which verifies them on every use.
 """
 
 import json

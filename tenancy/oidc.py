@@ -5,6 +5,7 @@ The issuer is pinned from configuration and compared in the discovery document, 
 """
 
 import hmac
+import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +21,16 @@ from joserfc.jwk import KeySet
 
 from tenancy.clock import Clock
 from tenancy.errors import MalformedError, UnavailableError
+from tenancy.fetch import bounded_client_options
 from tenancy.keys import SecretBox
 from tenancy.providers import Provider
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 LEEWAY_SECONDS = 10
-_TIMEOUT_SECONDS = 5.0
-_REPLY_BYTES = 1_000_000
 _METADATA_SECONDS = 3600
 _REFETCH_SECONDS = 10
+_SUBJECT_CHARACTERS = 255  # OpenID Connect Core 2: a subject is not longer
+_LAST_SECOND = 253_402_300_800  # of the year 9999
 
 VerifiedClaims = NewType("VerifiedClaims", dict[str, Any])
 """Claims of a token whose signature, issuer, audience and times were checked."""
@@ -79,6 +81,7 @@ class OpenIDProviders:
         self._allow_loopback = allow_loopback
         self._metadata: dict[str, tuple[float, Metadata]] = {}
         self._keys: dict[str, tuple[float, KeySet]] = {}
+        self._keys_asked_at: dict[str, float] = {}
 
     def discover(self, issuer: str) -> Metadata:
         """Return the provider's metadata, read again after an hour.
@@ -146,7 +149,7 @@ class OpenIDProviders:
                 )
             except OAuthError as error:
                 raise SignInRefusedError("The identity provider refused the sign-in. You can try again.") from error
-            except (httpx2.HTTPError, ValueError) as error:
+            except (httpx2.HTTPError, ValueError, RecursionError) as error:
                 raise ProviderUnavailableError("The identity provider did not answer. Try again shortly.") from error
         id_token = token.get("id_token")
         if not isinstance(id_token, str):
@@ -154,7 +157,7 @@ class OpenIDProviders:
         claims = self.verify(id_token, provider, audience=provider.client_id)
         if not _authorized_party_is(claims, provider.client_id):
             raise SignInRefusedError("The ID token was issued to another client.")
-        if not hmac.compare_digest(str(claims.get("nonce") or ""), sign_in.nonce):
+        if not hmac.compare_digest(str(claims.get("nonce") or "").encode(), sign_in.nonce.encode()):
             raise SignInRefusedError("The ID token belongs to another sign-in.")
         return claims
 
@@ -178,14 +181,17 @@ class OpenIDProviders:
                 exp={"essential": True},
                 iat={"essential": True},
             ).validate(decoded.claims)
-        except (JoseError, ValueError) as error:
+        except (JoseError, ValueError, RecursionError) as error:
             raise SignInRefusedError("The token is not valid: wrong signature, issuer or time.") from error
+        if not is_well_formed(claims):
+            raise SignInRefusedError("The token holds something that is not text or not a number.")
         if types is not None and str(decoded.header.get("typ", "")).lower() not in types:
             raise SignInRefusedError("The token is of another type than the one that belongs here.")
         if audience not in _audiences(claims):
             raise SignInRefusedError("The token was issued for another audience.")
         subject = claims.get("sub")
-        if not isinstance(subject, str) or not subject or "\0" in subject or not provider.claims_belong(claims):
+        named = isinstance(subject, str) and 1 <= len(subject) <= _SUBJECT_CHARACTERS and "\0" not in subject
+        if not named or not provider.claims_belong(claims):
             raise SignInRefusedError("The token does not say whose it is.")
         return claims
 
@@ -193,21 +199,26 @@ class OpenIDProviders:
         """Verify the signature; a key id not met before makes the keys be read again, at most every 10 s."""
         try:
             return jwt.decode(token, self._key_set(issuer), algorithms=list(ALGORITHMS))
-        except JoseError as error:
-            kept = self._keys.get(issuer)
-            if kept and kept[0] - _METADATA_SECONDS + _REFETCH_SECONDS < self._now():
-                del self._keys[issuer]
-                return jwt.decode(token, self._key_set(issuer), algorithms=list(ALGORITHMS))
-            raise error
+        except JoseError:
+            if self._keys_asked_at[issuer] + _REFETCH_SECONDS >= self._now():
+                raise
+        try:
+            keys = self._fetch_keys(issuer)
+        except ProviderUnavailableError as error:
+            raise SignInRefusedError("The token is not signed with a key that is known here.") from error
+        return jwt.decode(token, keys, algorithms=list(ALGORITHMS))
 
     def _key_set(self, issuer: str) -> KeySet:
         kept = self._keys.get(issuer)
-        if kept and kept[0] > self._now():
-            return kept[1]
+        return kept[1] if kept and kept[0] > self._now() else self._fetch_keys(issuer)
+
+    def _fetch_keys(self, issuer: str) -> KeySet:
+        """Read the keys; those known so far stay in force until new ones are there."""
+        self._keys_asked_at[issuer] = self._now()
         document = self._get(self.discover(issuer).jwks_uri)
         try:
             keys = KeySet.import_key_set({"keys": document["keys"]})
-        except (JoseError, KeyError, TypeError, ValueError) as error:
+        except (JoseError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise ProviderUnavailableError(f"The keys of {issuer} can't be read.") from error
         self._keys[issuer] = (self._now() + _METADATA_SECONDS, keys)
         return keys
@@ -221,23 +232,16 @@ class OpenIDProviders:
             redirect_uri=redirect_uri,
             code_challenge_method="S256",
             token_endpoint_auth_method="client_secret_basic" if secret else "none",
-            timeout=_TIMEOUT_SECONDS,
-            follow_redirects=False,
+            **bounded_client_options(),
         )
 
     def _get(self, address: str) -> dict[str, Any]:
         if not self._may_visit(address):
             raise ProviderUnavailableError(f"{address} is not an https address, so it is not visited.")
         try:
-            with httpx2.stream("GET", address, timeout=_TIMEOUT_SECONDS, follow_redirects=False) as reply:
-                reply.raise_for_status()
-                body = b""
-                for part in reply.iter_bytes():
-                    body += part
-                    if len(body) > _REPLY_BYTES:
-                        raise ProviderUnavailableError(f"The answer of {address} is too large.")
-            document = httpx2.Response(200, content=body).json()
-        except (httpx2.HTTPError, ValueError) as error:
+            with httpx2.Client(**bounded_client_options()) as client:
+                document = client.get(address).raise_for_status().json()
+        except (httpx2.HTTPError, ValueError, RecursionError) as error:
             raise ProviderUnavailableError(
                 f"The identity provider does not answer at {address}. Try again shortly."
             ) from error
@@ -252,12 +256,24 @@ class OpenIDProviders:
         return address
 
     def _may_visit(self, address: str) -> bool:
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+        except ValueError:
+            return False
         loopback = parts.hostname in ("127.0.0.1", "localhost", "::1")
         return parts.scheme == "https" or (self._allow_loopback and parts.scheme == "http" and loopback)
 
     def _now(self) -> float:
         return self._clock.credential_now().timestamp()
+
+
+def is_well_formed(claims: Mapping[str, Any]) -> bool:
+    """Return whether claims hold valid Unicode and finite numbers alone, as JSON of other parsers would."""
+    try:
+        json.dumps(claims, ensure_ascii=False, allow_nan=False).encode()
+        return all(float(claims[name]) < _LAST_SECOND for name in ("exp", "iat", "nbf") if name in claims)
+    except (ArithmeticError, TypeError, ValueError, RecursionError):
+        return False
 
 
 def _audiences(claims: Mapping[str, Any]) -> list[Any]:

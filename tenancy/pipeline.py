@@ -30,7 +30,7 @@ def run_in_one_round_trip(
 
     """
     libpq = connection.pgconn
-    transformer = Transformer(connection)
+    transformer: Any = Transformer(connection)  # psycopg's type of it has no attributes
     libpq.enter_pipeline_mode()
     try:
         for sql, values in statements:
@@ -74,6 +74,7 @@ def _wait(poller: select.poll, socket: int, events: int) -> None:
         raise psycopg.OperationalError("the database server did not answer in time")
 
 
-def _rows(transformer: Transformer, result: pq.abc.PGresult) -> list[Row]:
+def _rows(transformer: Any, result: pq.abc.PGresult) -> list[Row]:
     transformer.set_pgresult(result)
-    return transformer.load_rows(0, result.ntuples, tuple)
+    rows: list[Row] = transformer.load_rows(0, result.ntuples, tuple)
+    return rows

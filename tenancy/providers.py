@@ -9,9 +9,9 @@ from tenancy.binding import Binder
 from tenancy.clients import Client, Kind
 from tenancy.clock import Clock
 from tenancy.keys import SecretBox
+from tenancy.remembered import Remembered
 
-_REMEMBERED_SECONDS = 5
-_REMEMBERED_AT_MOST = 10_000
+_REMEMBERED_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,13 @@ class Provider:
 
 
 class Directory:
-    """The look-ups before identity; what every call needs is remembered for 5 seconds per process.
-
-    A revoked client or a changed provider therefore takes at most 5 seconds to be refused.
-    """
+    """The look-ups before identity; what every call needs is remembered for 3 s per process."""
 
     def __init__(self, binder: Binder, clock: Clock) -> None:
         self._binder = binder
-        self._clock = clock
-        self._remembered: dict[tuple[str, ...], tuple[float, Any]] = {}
+        self._providers: Remembered[tuple[Provider, ...]] = Remembered(clock)
+        self._clients: Remembered[list[Client]] = Remembered(clock)
+        self._users: Remembered[UUID] = Remembered(clock)
 
     def find_sign_in_provider(self, slug: str) -> Provider | None:
         """Return the provider by which people of an org sign in."""
@@ -58,19 +56,19 @@ class Directory:
 
     def find_token_providers(self, issuer: str) -> tuple[Provider, ...]:
         """Return the providers, possibly of several orgs, that share an issuer."""
-        known = self._recall("providers", issuer)
-        if known is None:
-            rows = self._binder.look_up("find_token_providers", issuer=issuer)
-            known = self._remember(tuple(Provider(*row) for row in rows), "providers", issuer)
-        return known  # type: ignore[no-any-return] # what is remembered is of mixed types, keyed by kind
+        known = self._providers.recall(issuer)
+        if known is not None:
+            return known
+        rows = self._binder.look_up("find_token_providers", issuer=issuer)
+        return self._providers.keep(issuer, tuple(Provider(*row) for row in rows), _REMEMBERED_SECONDS)
 
     def find_client(self, org_id: UUID, client_id: str) -> Client | None:
         """Return a client of the org's registry that is not revoked."""
-        known = self._recall("client", str(org_id), client_id)
+        known = self._clients.recall((org_id, client_id))
         if known is None:
             rows = self._binder.look_up("find_client", org_id=str(org_id), client_id=client_id)
             clients = [Client(row[0], row[1], Kind(row[2]), frozenset(row[3])) for row in rows]
-            known = self._remember(clients, "client", str(org_id), client_id)
+            known = self._clients.keep((org_id, client_id), clients, _REMEMBERED_SECONDS)
         return known[0] if known else None
 
     def resolve_user(
@@ -78,43 +76,22 @@ class Directory:
     ) -> UUID:
         """Return the user of (provider, issuer, subject), made at the first sign-in; claims are what is shown."""
         name, email = _text(claims, "name") or _text(claims, "preferred_username"), _text(claims, "email")
-        key = (
-            "user",
-            str(provider.org_id),
-            str(provider.id),
-            provider.issuer,
-            subject,
-            name or "",
-            email or "",
+        key = (provider.org_id, provider.id, provider.issuer, subject, name, email)
+        known = self._users.recall(key)
+        if known is not None:
+            return known
+        rows = self._binder.look_up(
+            "resolve_user",
+            org_id=str(provider.org_id),
+            provider_id=str(provider.id),
+            issuer=provider.issuer,
+            subject=subject,
+            name=name,
+            email=email,
+            client=client,
+            request_id=request_id,
         )
-        known = self._recall(*key)
-        if known is None:
-            rows = self._binder.look_up(
-                "resolve_user",
-                org_id=str(provider.org_id),
-                provider_id=str(provider.id),
-                issuer=provider.issuer,
-                subject=subject,
-                name=name,
-                email=email,
-                client=client,
-                request_id=request_id,
-            )
-            known = self._remember(rows[0][0], *key)
-        return known  # type: ignore[no-any-return] # what is remembered is of mixed types, keyed by kind
-
-    def _recall(self, *key: str) -> Any | None:
-        kept = self._remembered.get(key)
-        return kept[1] if kept and kept[0] > self._now() else None
-
-    def _remember(self, value: Any, *key: str) -> Any:
-        if len(self._remembered) >= _REMEMBERED_AT_MOST:
-            self._remembered.clear()
-        self._remembered[key] = (self._now() + _REMEMBERED_SECONDS, value)
-        return value
-
-    def _now(self) -> float:
-        return self._clock.credential_now().timestamp()
+        return self._users.keep(key, rows[0][0], _REMEMBERED_SECONDS)
 
 
 def _text(claims: Mapping[str, Any], name: str) -> str | None:

@@ -1,5 +1,6 @@
 """The real parts that tests run against: the embedded server, migrated and seeded, a provider, and the app."""
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ from tenancy.migrate import as_maintainer, migrate, roles_sql, shift_clock
 from tenancy.services import Services
 from tenancy.settings import Settings, ensure_keys, read_settings
 
-WEB_PORT = 8999
+# A port of this run's own, so that several runs can go on side by side.
+WEB_PORT = 10_000 + os.getpid() % 10_000
 # What belongs to users and is emptied before each test; users themselves stay, as they do between requests.
 _OF_USERS = "app.audit_details, app.audit_events, app.block_lines, app.blocks, app.web_sessions"
 

@@ -6,10 +6,20 @@ from flask import Flask, Response, g, request
 
 from tenancy.services import current_services
 
-_POLICY = (
+_PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; "
     "form-action {forms}; base-uri 'none'; frame-ancestors 'none'"
 )
+_CALL_POLICY = "default-src 'none'; frame-ancestors 'none'"
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+_ON_PAGES = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
 # Browsers hold a form's redirects to form-action as well, and signing in redirects to the identity provider.
 _SIGN_IN_PAGES = frozenset({"/", "/login", "/login/start"})
 
@@ -26,19 +36,17 @@ def _number_request() -> None:
 
 def _add_headers(reply: Response) -> Response:
     headers = reply.headers
-    headers["Content-Security-Policy"] = _POLICY.format(forms=_form_targets())
-    headers["X-Content-Type-Options"] = "nosniff"
-    headers["Referrer-Policy"] = "same-origin"
-    headers["Cross-Origin-Opener-Policy"] = "same-origin"
-    headers["Cross-Origin-Resource-Policy"] = "same-origin"
-    headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
+    headers.extend(_ALWAYS)
     headers["X-Request-Id"] = g.get("request_id", "")
+    if reply.mimetype == "text/html":
+        headers["Content-Security-Policy"] = _PAGE_POLICY.format(forms=_form_targets())
+        headers.extend(_ON_PAGES)
+    else:
+        headers["Content-Security-Policy"] = _CALL_POLICY
     if current_services().settings.served_on_tls:
         headers["Strict-Transport-Security"] = "max-age=31536000"
-    if request.endpoint == "static":
-        headers["Cache-Control"] = "public, no-cache"  # asked again each time, answered by ETag
-    else:
-        headers["Cache-Control"] = "private, no-store"
+    # Static files are public, and asked again each time; everything else belongs to somebody.
+    headers["Cache-Control"] = "public, no-cache" if request.endpoint == "static" else "private, no-store"
     return reply
 
 

@@ -211,9 +211,9 @@ def list_block_changes(query: Mapping[str, Any]) -> Response:
 
 def _if_match_holds() -> Precondition | None:
     """Return what `If-Match` asks, to be checked under the lock; None where it is not sent."""
-    asked = request.if_match
-    if not asked and not asked.star_tag:
+    if "If-Match" not in request.headers:
         return None
+    asked = request.if_match
 
     def holds(block: Block) -> bool:
         return block.exists if asked.star_tag else asked.contains(block.validator)

@@ -41,7 +41,7 @@ _PROBLEM_KINDS: tuple[tuple[type[DomainError], str], ...] = (
 )
 # The store's sentences for these are for whoever calls the API; the page knows more of what happened.
 _PAGE_SENTENCES = {
-    "off": "Memory is off, so lines can be removed but not added. Switch memory on, then save again.",
+    "off": "Memory is off, so lines can be removed but not added. Switch memory on to save this text.",
 }
 
 
@@ -67,6 +67,8 @@ def save_memory() -> Response:
 
     try:
         with current_services().binder.bound(caller.identity) as connection:
+            if request.form.get("switch_on") == "1":
+                block_store().switch(connection, caller.identity, author_of(caller), on=True)
             saved = block_store().rewrite(connection, caller.identity, author_of(caller), typed, _TYPED, is_as_seen)
     except tuple(kind for kind, _ in _PROBLEM_KINDS) as error:
         return _show(caller, draft=typed, error=error)

@@ -4,11 +4,11 @@ A line is a non-blank line of the text together with the indented lines below it
 trailing white space and without regard to their place: moving a line neither removes nor adds it.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from os.path import commonprefix
 from typing import NamedTuple
 
 CHARACTER_LIMIT = 4_000
@@ -17,7 +17,7 @@ KEPT_FOR_TAKING_BACK_DAYS = 30
 SIMILAR_ENOUGH = 0.6
 _PAIRS_COMPARED_AT_MOST = 900
 # Comparing two texts of n and m characters takes n * m steps; a million of them take a fifth of a second.
-_STEPS_AT_MOST = 1_000_000
+_STEPS_AT_MOST = 2_000_000
 _STEPS_OF_A_PAIR_AT_MOST = 250_000
 
 
@@ -102,12 +102,9 @@ def find_closing_tag(text: str, tag: str) -> list[tuple[int, str, int, int]]:
 
     Upper and lower case count as the same: a model reads them so.
     """
-    found = []
-    for number, row in enumerate(text.split("\n"), start=1):
-        start = row.lower().find(tag)
-        if start >= 0:
-            found.append((number, row, start, start + len(tag)))
-    return found
+    pattern = re.compile(re.escape(tag), re.IGNORECASE)
+    rows = enumerate(text.split("\n"), start=1)
+    return [(number, row, *found.span()) for number, row in rows if (found := pattern.search(row))]
 
 
 def _grouped(text: str) -> Iterator[tuple[str, int]]:
@@ -166,8 +163,8 @@ def _likeness(old: str, new: str) -> float:
 
     Of long lines only the common start and end count where what lies between takes too many steps to compare.
     """
-    start = len(commonprefix((old, new)))
-    end = len(commonprefix((old[start:][::-1], new[start:][::-1])))
+    start = _common_start(old, new)
+    end = _common_start(old[start:][::-1], new[start:][::-1])
     old_middle, new_middle = old[start : len(old) - end], new[start : len(new) - end]
     common = start + end
     if len(old_middle) * len(new_middle) <= _STEPS_OF_A_PAIR_AT_MOST:
@@ -176,3 +173,8 @@ def _likeness(old: str, new: str) -> float:
         if 2 * common + matcher.quick_ratio() * characters >= SIMILAR_ENOUGH * (len(old) + len(new)):
             common += sum(block.size for block in matcher.get_matching_blocks())
     return 2 * common / (len(old) + len(new))
+
+
+def _common_start(old: str, new: str) -> int:
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(old), len(new)))

@@ -60,7 +60,7 @@ def show_prompt(query: dict[str, object]) -> Response:
         raise NotFoundError
     services = current_services()
     prompt = PromptStore(services.tags, services.clock).build(services.binder, current_caller().identity)
-    if request.accept_mimetypes.best_match(("application/json", "text/plain")) == "text/plain":
+    if _wants_plain_text():
         reply = make_response(prompt.text)
         reply.content_type = "text/plain; charset=utf-8"
         reply.set_etag(prompt.validator)
@@ -73,3 +73,9 @@ def show_prompt(query: dict[str, object]) -> Response:
         "as_of": prompt.as_of,
     }
     return reply_json(_REPLY, content, validator=prompt.validator)
+
+
+def _wants_plain_text() -> bool:
+    if "text/plain" not in request.headers.get("Accept", ""):
+        return False
+    return request.accept_mimetypes.best_match(("application/json", "text/plain")) == "text/plain"

@@ -4,6 +4,7 @@
 --
 -- The key is used in the plain IF expression alone: in a statement that plpgsql plans, it would be a parameter
 -- that debug_print_plan writes out. Unset is nobody; forged or expired is an error, never a silent nothing.
+-- FOUND comes first: with an unknown key the MAC's comparison is NULL, and the casts behind it would be tried.
 
 DO $generate$
 DECLARE
@@ -31,7 +32,8 @@ BEGIN
         END IF;
         SELECT k.inner_pad, k.outer_pad INTO i, o FROM tenancy.signing_keys k
         WHERE k.key_id = substr(v, 68, 2) AND clock_timestamp() < k.not_after;
-        IF left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
+        IF FOUND
+          AND left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
           AND substr(v, 65, 3) = 'kl1'
           AND substr(v, 70, 10)::bigint > extract(epoch FROM clock_timestamp())
           AND (substr(v, 80, 8) = '00000000' OR substr(v, 80, 8) = lpad(to_hex(pg_backend_pid()), 8, '0'))
@@ -61,7 +63,8 @@ DECLARE
 BEGIN
   SELECT k.inner_pad, k.outer_pad INTO i, o FROM tenancy.signing_keys k
   WHERE k.key_id = substr(v, 68, 2) AND clock_timestamp() < k.not_after;
-  IF left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
+  IF FOUND
+    AND left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
     AND substr(v, 65, 3) = 'kt1'
     AND substr(v, 70, 10)::bigint > extract(epoch FROM clock_timestamp())
   THEN

@@ -162,7 +162,8 @@ class BlockStore:
 
         """
         line = self._kept_line(connection, identity, event_id, place)
-        audit.remove_details(connection, digests=[line.digest])
+        digests = {line.digest, *self._digester.accepted(*_key(identity), line.text)}
+        audit.remove_details(connection, digests=sorted(digests))
 
     def clear(self, connection: Connection, identity: Identity, author: Author) -> int:
         """Remove the block and every changed line that the trail holds; return how many lines went."""

@@ -1,0 +1,23 @@
+"""The scene of the matrix: everybody has rows, and the owner has one in every table."""
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import insert
+
+from tenancy.tables import web_sessions
+from tests.cast import Cast
+from tests.tenancy.matrix_cells import Matrix
+from tests.world import World
+
+
+@pytest.fixture
+def matrix(world: World, cast: Cast) -> Iterator[Matrix]:
+    """The actors, with a block and a session for each person."""
+    for _, person in cast:
+        assert person.program.write("A line of my own").status_code == 200
+        with world.services.binder.bound(person.identity) as connection:
+            connection.execute(insert(web_sessions).values(digest=person.user_id.bytes * 2))
+    opened = Matrix(world, cast)
+    yield opened
+    opened.close()
