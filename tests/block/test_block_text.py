@@ -134,7 +134,7 @@ def test_a_whole_surrogate_pair_is_one_character(cast: Cast) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        {}, {"text": 5}, {"text": None}, {"text": ["x"]}, {"text": {"a": 1}}, {"text": True}, [], "x", None, 5,
+        {}, {"text": 5}, {"text": None}, {"text": ["x"]}, {"text": {"a": 1}}, {"text": True}, [], "x", 5,
         {"text": "x", "extra": 1}, {"text": "x", "writer": "user"}, {"text": "x", "conversation_id": "has blank"},
         {"text": "x", "conversation_id": ""}, {"text": "x", "conversation_id": "c" * 129},
         {"text": "x", "conversation_id": "line\n"}, {"text": "x", "said": 5}, {"text": "x", "confirmed_by": "me"},

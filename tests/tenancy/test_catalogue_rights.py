@@ -114,7 +114,8 @@ def test_no_function_of_keepline_is_immutable(world: World) -> None:
     ) == []  # fmt: skip
     in_policies = world.rows(
         "SELECT DISTINCT d.refobjid::regproc::text, p.provolatile FROM pg_depend d "
-        "JOIN pg_proc p ON p.oid = d.refobjid WHERE d.classid = 'pg_policy'::regclass AND d.refclassid = 'pg_proc'::regclass"
+        "JOIN pg_proc p ON p.oid = d.refobjid "
+        "WHERE d.classid = 'pg_policy'::regclass AND d.refclassid = 'pg_proc'::regclass"
     )
     assert dict(in_policies) == {"tenancy.org_id": "s", "tenancy.user_id": "s"}
 
