@@ -3,9 +3,10 @@
 import click
 
 from tenancy.database import operator_login
-from tenancy.keys import signing_keys
-from tenancy.migrate import expected_revision, migrate, roles_sql
-from tenancy.settings import ensure_keys, read_settings
+from tenancy.keys import SecretBox, signing_keys
+from tenancy.migrate import as_maintainer, expected_revision, migrate, roles_sql
+from tenancy.registration import reseal_client_secrets
+from tenancy.settings import Settings, ensure_keys, read_settings
 
 
 @click.command()
@@ -16,6 +17,15 @@ def command(print_roles: bool) -> None:
         click.echo(roles_sql(), nl=False)
         return
     settings = read_settings()
-    _, identity_key = ensure_keys(settings)
-    migrate(operator_login(settings), signing_keys(identity_key))
+    bring_up_to_date(settings)
     click.echo(f"The database is at revision {expected_revision()}; functions, policies and keys were applied anew.")
+
+
+def bring_up_to_date(settings: Settings) -> None:
+    """Migrate; while the secret key is being rotated, also seal anew what the previous one sealed."""
+    login = operator_login(settings)
+    secret_key, identity_key = ensure_keys(settings)
+    migrate(login, signing_keys(identity_key))
+    if secret_key.previous is not None:
+        box = SecretBox(secret_key)
+        as_maintainer(login, lambda connection: reseal_client_secrets(connection, box))

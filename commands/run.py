@@ -8,14 +8,13 @@ import click
 import httpx2
 import psycopg
 
+from commands.migrate import bring_up_to_date
 from commands.serve import GUNICORN
 from commands.supervisor import Child, StopRequest, Supervisor
-from tenancy.database import operator_login
 from tenancy.embedded import EmbeddedServer
 from tenancy.errors import SetupError
-from tenancy.keys import signing_keys
-from tenancy.migrate import migrate, roles_sql
-from tenancy.settings import Settings, ensure_keys, environment_for, read_settings
+from tenancy.migrate import roles_sql
+from tenancy.settings import Settings, environment_for, read_settings
 
 KEEPLINE = (sys.executable, "-m", "commands.main")
 
@@ -37,11 +36,10 @@ def _run(settings: Settings, stop: StopRequest, stack: ExitStack) -> int:
         from commands.demo_parts import announce_people, demo_child, prepare_demo, seed
 
         prepare_demo(settings)
-    _, identity_key = ensure_keys(settings)
     server = stack.enter_context(EmbeddedServer(settings.data_folder)) if settings.embedded else None
     if server is not None:
         _prepare_embedded(server)
-    migrate(operator_login(settings), signing_keys(identity_key))
+    bring_up_to_date(settings)
     children = _children(settings)
     if settings.demo:
         seed(settings)

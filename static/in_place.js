@@ -79,7 +79,9 @@ function restoreFocus(place, moved) {
   const same = place.id && document.getElementById(place.id);
   const target = same || document.querySelector(`#${place.section}-title`) || main;
   target.focus({ preventScroll: true });
-  if (same) same.scrollIntoView({ block: "nearest" });
+  // Where it is out of sight it comes to the middle, clear of the status line that stays on top.
+  const { top, bottom } = target.getBoundingClientRect();
+  if (same && (top < 0 || bottom > innerHeight)) same.scrollIntoView({ block: "center" });
   if (target.id === "text" && place.selection) target.setSelectionRange(...place.selection);
 }
 

@@ -1,13 +1,16 @@
 """The connections: the pool of a process, and what a login must be before it may serve or work."""
 
 import logging
+import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import psycopg
+from psycopg import pq
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import DisconnectionError
 
 from tenancy.embedded import locate
 from tenancy.errors import SetupError
@@ -80,6 +83,7 @@ def create_pool(login: Login, size: int) -> Engine:
     engine = create_engine(
         "postgresql+psycopg://", creator=connect, isolation_level="AUTOCOMMIT",
         pool_size=size, max_overflow=0, pool_timeout=10, pool_recycle=3600,
+        hide_parameters=True,  # an error that is logged must not carry what somebody wrote
     )  # fmt: skip
 
     @event.listens_for(engine, "connect")
@@ -91,7 +95,25 @@ def create_pool(login: Login, size: int) -> Engine:
         real_pid = row[0] if row else 0
         record.info["backend_pid"] = real_pid if real_pid == connection.info.backend_pid else 0
 
+    @event.listens_for(engine, "checkout")
+    def replace_ended(connection: psycopg.Connection[Any], *_: Any) -> None:
+        """Let the pool replace a connection that the server ended meanwhile, as a restart ends all of them."""
+        if _was_ended(connection):
+            raise DisconnectionError
+
     return engine
+
+
+def _was_ended(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether the server closed an idle connection, without a round trip: its socket then reads as ended."""
+    poller = select.poll()
+    try:
+        poller.register(connection.fileno(), select.POLLIN)
+        while poller.poll(0):
+            connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return True
+    return connection.pgconn.status == pq.ConnStatus.BAD
 
 
 @contextmanager

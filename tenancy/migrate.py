@@ -23,6 +23,8 @@ Result = TypeVar("Result")
 
 SQL_FOLDER = PROJECT_FOLDER / "sql"
 _LOCK = 0x6B65_6570  # any number, the same for every migrate of a database
+# Whom the guard may have granted something; what it still grants stands in sql/functions.
+_GRANTEES = ("keepline_owner", "keepline_app", "keepline_worker", "keepline_maint", "keepline_purge")
 _TIMEOUTS = "SELECT set_config('lock_timeout', '10s', false), set_config('statement_timeout', '10min', false)"
 
 
@@ -125,7 +127,14 @@ def _run_migrations(login: Login) -> None:
 
 
 def _apply_functions(connection: psycopg.Connection[Any]) -> None:
+    """Take every right away and apply the files anew, so that what a file no longer says is gone."""
     connection.execute("SET LOCAL ROLE keepline_guard")
+    for kind in ("TABLES", "FUNCTIONS"):
+        connection.execute(
+            sql.SQL("REVOKE ALL ON ALL {} IN SCHEMA tenancy FROM PUBLIC, {}").format(
+                sql.SQL(kind), sql.SQL(", ").join(map(_name, _GRANTEES))
+            )
+        )
     for path in _sql_files("functions"):
         connection.execute(path.read_bytes())
 
@@ -150,9 +159,10 @@ def _apply_policies(connection: psycopg.Connection[Any]) -> None:
         connection.execute(sql.SQL("DROP POLICY {} ON {}").format(_name(policy), _name("app", table)))
     for table in sorted(files):
         connection.execute(
-            sql.SQL("ALTER TABLE {0} ENABLE ROW LEVEL SECURITY; ALTER TABLE {0} FORCE ROW LEVEL SECURITY").format(
-                _name("app", table)
-            )
+            sql.SQL(
+                "ALTER TABLE {0} ENABLE ROW LEVEL SECURITY; ALTER TABLE {0} FORCE ROW LEVEL SECURITY; "
+                "REVOKE ALL ON {0} FROM PUBLIC"
+            ).format(_name("app", table))
         )
         connection.execute(files[table].read_bytes())
 

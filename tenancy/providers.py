@@ -8,10 +8,24 @@ from uuid import UUID
 from tenancy.binding import Binder
 from tenancy.clients import Client, Kind
 from tenancy.clock import Clock
+from tenancy.errors import UnavailableError
 from tenancy.keys import SecretBox
 from tenancy.remembered import Remembered
 
 _REMEMBERED_SECONDS = 3.0
+
+
+class SealedSecretError(UnavailableError):
+    """The provider's client secret can't be read any more."""
+
+    code = "secret_sealed"
+    title = "Signing in is not set up"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The secret of your identity provider was stored under a key that is no longer in force, so nobody can "
+            "sign in. The operator can set KEEPLINE_SECRET_KEY_PREVIOUS to that key and run `keepline migrate`."
+        )
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,18 @@ class Provider:
         return not self.claim_name or claims.get(self.claim_name) == self.claim_value
 
     def opened_secret(self, box: SecretBox) -> str | None:
-        """Return the client secret for the token endpoint, or None for a public client."""
-        opened = box.open(self.client_secret) if self.client_secret else None
-        return opened.decode() if opened else None
+        """Return the client secret for the token endpoint, or None for a public client.
+
+        Raises:
+            SealedSecretError: it was sealed with a key that is no longer in force.
+
+        """
+        if self.client_secret is None:
+            return None
+        opened = box.open(self.client_secret)
+        if opened is None:
+            raise SealedSecretError
+        return opened.decode()
 
 
 class Directory:

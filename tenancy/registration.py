@@ -10,6 +10,7 @@ import psycopg
 
 from tenancy.clients import Kind, allowed_scopes
 from tenancy.errors import SetupError
+from tenancy.keys import SecretBox
 
 Connection = psycopg.Connection[Any]
 
@@ -122,3 +123,27 @@ def register_client(
         "scopes = excluded.scopes, revoked_at = NULL",
         (org_id, client_id, name, kind.value, sorted(wanted), now),
     )
+
+
+def reseal_client_secrets(connection: Connection, box: SecretBox) -> int:
+    """Seal every client secret with the current key, so that the previous one can go; return how many there are.
+
+    Raises:
+        SetupError: a secret was sealed with a key that is not in force.
+
+    """
+    rows = connection.execute(
+        "SELECT org_id, id, client_secret FROM app.providers WHERE client_secret IS NOT NULL"
+    ).fetchall()
+    for org_id, provider_id, sealed in rows:
+        opened = box.open(sealed)
+        if opened is None:
+            raise SetupError(
+                "A client secret can't be opened with KEEPLINE_SECRET_KEY or its _PREVIOUS. Nothing was changed; "
+                "set _PREVIOUS to the key that was in force when the provider was connected."
+            )
+        connection.execute(
+            "UPDATE app.providers SET client_secret = %s WHERE org_id = %s AND id = %s",
+            (box.seal(opened), org_id, provider_id),
+        )
+    return len(rows)

@@ -11,7 +11,7 @@ from tenancy.binding import Binder
 from tenancy.clock import Clock, ShiftedClock, SystemClock
 from tenancy.database import Login, create_pool
 from tenancy.identity import Signer
-from tenancy.keys import ClosingTags, LineDigester, SecretBox, signing_keys
+from tenancy.keys import ClosingTags, SecretBox, signing_keys
 from tenancy.oidc import OpenIDProviders
 from tenancy.providers import Directory
 from tenancy.sessions import WebSessions
@@ -31,7 +31,6 @@ class Services:
     providers: OpenIDProviders
     bearer_tokens: BearerTokens
     sessions: WebSessions
-    digester: LineDigester
     tags: ClosingTags
 
 
@@ -56,7 +55,6 @@ def build_services(settings: Settings, login: Login, clock: Clock | None = None)
         providers=providers,
         bearer_tokens=BearerTokens(providers, directory, clock),
         sessions=WebSessions(binder, box, secret_key),
-        digester=LineDigester(secret_key),
         tags=ClosingTags(secret_key),
     )
 

@@ -13,6 +13,7 @@ from tenancy.errors import SetupError
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 MINIMUM_KEY_CHARACTERS = 32
 DEMO_MARKER = "demo.json"
+_DIGITS_AT_MOST = 9
 
 _NAMES = frozenset(
     f"KEEPLINE_{name}"
@@ -174,7 +175,8 @@ def _number(values: Mapping[str, str], name: str, *, default: int, least: int, m
     text = values.get(name, "")
     if not text:
         return default
-    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+    digits = text.isascii() and text.isdigit() and len(text) <= _DIGITS_AT_MOST
+    if not digits or not least <= int(text) <= most:
         raise SetupError(f"{name} is {text!r}; it must be a whole number from {least} to {most}.")
     return int(text)
 
@@ -188,8 +190,12 @@ def _flag(values: Mapping[str, str], name: str) -> bool:
 
 def _public_url(values: Mapping[str, str], port: int) -> str:
     text = values.get("KEEPLINE_PUBLIC_URL") or f"http://127.0.0.1:{port}"
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+    try:
+        parts = urlsplit(text)
+        readable = bool(parts.hostname) and parts.port != 0 and text.isprintable() and " " not in text
+    except ValueError:  # a host or port that is none
+        readable = False
+    if not readable or parts.scheme not in ("http", "https") or "@" in parts.netloc or parts.query or parts.fragment:
         raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must be like https://memory.example.com.")
     if parts.path not in ("", "/"):
         raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must not have a path.")
@@ -242,7 +248,7 @@ def _key(values: Mapping[str, str], name: str) -> bytes | None:
             text = Path(path).read_text("utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise SetupError(f"{name}_FILE cannot be read: {error}.") from error
-        name = f"{name}_FILE"
+        return _checked_key(f"{name}_FILE", text)
     return _checked_key(name, text) if text else None
 
 

@@ -13,6 +13,7 @@ users = Table(
     Column("name", Text),
     Column("email", Text),
     Column("memory_on", Boolean, nullable=False),
+    Column("line_key", LargeBinary, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
 )
 

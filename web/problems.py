@@ -110,8 +110,10 @@ def _reply(status: HTTPStatus, code: str, title: str, detail: str, fields: Any) 
         reply.content_type = "application/problem+json"
         return reply
     action = {"label": "Try again", "href": "/login"} if code == "sign_in_refused" else None
-    if code in ("not_signed_in",):
+    if code == "not_signed_in":
         action = {"label": "Sign in", "href": "/login"}
+    if status is HTTPStatus.SERVICE_UNAVAILABLE and request.method == "GET":
+        action = {"label": "Try again", "href": request.full_path.removesuffix("?")}
     page = render_template("error.html", title=title, sentence=detail, action=action, reference=reference)
     return make_response(page, status)
 

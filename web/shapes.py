@@ -38,6 +38,15 @@ class Text(fields.String):
         return str(text)
 
 
+class Flag(fields.Boolean):
+    """True or false, and nothing that only counts as one of them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> bool:  # noqa: ARG002
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
 class UtcTime(fields.DateTime):
     """A time in UTC, written with Z and microseconds dropped where there are none."""
 

@@ -15,7 +15,7 @@ from memory.text.rules import clean
 from tenancy.guards import call, current_caller, guarded
 from tenancy.services import current_services
 from web.paging import Paging, read_cursor, write_cursor
-from web.shapes import CONVERSATION_ID, Shape, Text, UtcTime, gives, reply_json, takes, takes_query
+from web.shapes import CONVERSATION_ID, Flag, Shape, Text, UtcTime, gives, reply_json, takes, takes_query
 
 doors = Blueprint("block_api", __name__)
 
@@ -86,7 +86,7 @@ class SavedReply(Shape):
 class SwitchBody(Shape):
     """Memory on or off."""
 
-    on = fields.Boolean(required=True, truthy={True}, falsy={False})
+    on = Flag(required=True)
 
 
 class SwitchReply(Shape):
@@ -137,7 +137,7 @@ _BLOCK, _SAVED, _CHANGES = BlockReply(), SavedReply(), ChangesReply()
 def block_store() -> BlockStore:
     """Return the store with this process's keys and clock."""
     services = current_services()
-    return BlockStore(services.digester, services.tags, services.clock)
+    return BlockStore(services.tags, services.clock)
 
 
 @doors.get("/v1/memory/block")

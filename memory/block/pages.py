@@ -217,9 +217,12 @@ def _client_names(connection: Connection, caller: Caller) -> Mapping[str, str]:
 
 def _named_line() -> tuple[UUID, int]:
     try:
-        return UUID(request.form["event_id"]), int(request.form["place"])
+        event_id, place = UUID(request.form["event_id"]), int(request.form["place"])
     except (KeyError, ValueError) as error:
         raise NotFoundError from error
+    if not 1 <= place <= CHARACTER_LIMIT:  # no entry has more lines than its texts have characters
+        raise NotFoundError
+    return event_id, place
 
 
 def _to_memory(notice: str, **numbers: Any) -> Response:

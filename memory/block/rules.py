@@ -103,6 +103,8 @@ def find_closing_tag(text: str, tag: str) -> list[tuple[int, str, int, int]]:
     Upper and lower case count as the same: a model reads them so.
     """
     pattern = re.compile(re.escape(tag), re.IGNORECASE)
+    if not pattern.search(text):
+        return []
     rows = enumerate(text.split("\n"), start=1)
     return [(number, row, *found.span()) for number, row in rows if (found := pattern.search(row))]
 

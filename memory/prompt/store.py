@@ -7,7 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import bindparam, select
 
-from memory.block.rules import CHARACTER_LIMIT
+from memory.block.rules import CHARACTER_LIMIT, find_closing_tag
 from memory.block.tables import blocks
 from memory.prompt.rules import Segment, base_segment, join_segments, memory_segment
 from memory.text.rules import clean
@@ -35,6 +35,7 @@ class Prompt:
     segments: list[Segment]
     memory_on: bool
     characters: int
+    withheld_lines: int
     as_of: datetime
 
     def memory_summary(self) -> dict[str, object]:
@@ -43,7 +44,7 @@ class Prompt:
             "on": self.memory_on,
             "characters": self.characters,
             "limit": CHARACTER_LIMIT,
-            "withheld_lines": 0,
+            "withheld_lines": self.withheld_lines,
             "stale_lines": 0,
             "suggestions_pending": 0,
             "ask_still_true": [],
@@ -76,10 +77,20 @@ class PromptStore:
         if not rows:
             raise NotSignedInError("This account no longer exists.")
         memory_on, stored = rows[0]
-        text = clean(stored) if memory_on and stored else ""
         tag = self._tags.tag(identity.org_id, identity.user_id)
+        text, withheld_lines = _loadable(stored, tag) if memory_on and stored else ("", 0)
         segments = [
             base_segment(),
             memory_segment(text, memory_on=memory_on, limit=CHARACTER_LIMIT, closing_tag=tag),
         ]
-        return Prompt(join_segments(segments), segments, memory_on, len(text), as_of)
+        return Prompt(join_segments(segments), segments, memory_on, len(text), withheld_lines, as_of)
+
+
+def _loadable(stored: str, closing_tag: str) -> tuple[str, int]:
+    """Return the stored text cleaned, without rows that would close its section, and how many those are."""
+    text = clean(stored)
+    withheld = {row_number for row_number, *_ in find_closing_tag(text, closing_tag)}
+    if withheld:
+        rows = enumerate(text.split("\n"), start=1)
+        text = clean("\n".join(row for row_number, row in rows if row_number not in withheld))
+    return text, len(withheld)

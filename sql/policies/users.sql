@@ -3,7 +3,7 @@ REVOKE ALL ON app.users FROM keepline_app, keepline_worker, keepline_guard, keep
 GRANT SELECT ON app.users TO keepline_app, keepline_worker;
 GRANT UPDATE (memory_on) ON app.users TO keepline_app;
 GRANT SELECT, INSERT, UPDATE ON app.users TO keepline_guard;
-GRANT SELECT ON app.users TO keepline_maint;
+GRANT SELECT (org_id, id, provider_id, issuer, subject, name, email, created_at) ON app.users TO keepline_maint;
 
 CREATE POLICY own_row ON app.users FOR SELECT TO keepline_app, keepline_worker
   USING (org_id = tenancy.org_id() AND id = tenancy.user_id());

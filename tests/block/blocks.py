@@ -39,7 +39,7 @@ def entries(world: World, action: str = "block.rewrite") -> int:
 
 
 def places_of(world: World, word: str) -> list[str]:
-    """The tables of the whole database in which a word stands, as text or as bytes."""
+    """The tables of the whole database in which a word stands, as text or as bytes, by name."""
     tables = world.rows(
         "SELECT format('%%I.%%I', schemaname, tablename) FROM pg_tables "
         "WHERE schemaname NOT IN ('pg_catalog', 'information_schema')"
@@ -47,7 +47,7 @@ def places_of(world: World, word: str) -> list[str]:
     like = f"%{word}%", f"%{word.encode().hex()}%"
     return [
         name
-        for (name,) in tables
+        for (name,) in sorted(tables)
         if world.rows(f"SELECT 1 FROM {name} AS t WHERE t::text LIKE %s OR t::text LIKE %s LIMIT 1", *like)
     ]
 

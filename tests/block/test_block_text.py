@@ -83,7 +83,7 @@ def test_an_empty_text_is_refused_and_the_old_one_stays(text: str, world: World,
     assert entries(world) == 1
 
 
-def test_a_rewrite_that_drops_lines_says_so_and_one_that_is_too_long_drops_none(world: World, cast: Cast) -> None:
+def test_a_rewrite_that_drops_lines_says_so_and_one_that_is_too_long_drops_none(cast: Cast) -> None:
     calls = cast.owner.assistant
     facts = [f"P{number:02} {'x' * 94}" for number in range(1, 41)]
     assert calls.write("\n".join(facts)).status_code == 200

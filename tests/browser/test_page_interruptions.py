@@ -47,7 +47,7 @@ def test_signed_out_elsewhere_without_javascript_the_text_is_on_the_error_page(
     sign_out_in_another_tab(plain_memory_page)
     save(plain_memory_page)
     expect(plain_memory_page.get_by_role("heading", level=1)).to_have_text("Sign in first")
-    expect(plain_memory_page.get_by_label("What you sent")).to_have_value(TYPED)
+    expect(plain_memory_page.get_by_role("textbox", name="What you sent")).to_have_value(TYPED)
     expect(plain_memory_page.get_by_role("link", name="Sign in")).to_be_visible()
     assert stored(cast) != TYPED
 
@@ -100,7 +100,7 @@ def test_while_the_database_is_away_pages_say_so_and_keep_what_was_sent(plain_me
     with site.database_away():
         save(plain_memory_page)
         expect(plain_memory_page.get_by_role("heading", level=1)).to_have_text("The database does not answer")
-        expect(plain_memory_page.get_by_label("What you sent")).to_have_value(TYPED)
+        expect(plain_memory_page.get_by_role("textbox", name="What you sent")).to_have_value(TYPED)
         reply = plain_memory_page.goto(MEMORY)
         assert reply is not None
         assert reply.status == 503

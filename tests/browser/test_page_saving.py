@@ -1,7 +1,7 @@
 """Saving the memory text by the page: exact, counted, listed, refused with the draft kept."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.driving import MEMORY, draft, is_same_load, remember_this_load, save
 from tests.cast import Cast
@@ -47,8 +47,12 @@ def test_with_javascript_saving_neither_reloads_nor_moves_the_page(memory_page: 
 
 
 def test_typing_while_a_save_is_under_way_is_not_lost(memory_page: Page, cast: Cast) -> None:
+    def hold(route: Route) -> None:
+        memory_page.wait_for_timeout(400)
+        route.continue_()
+
     draft(memory_page).fill("First.")
-    memory_page.route("**/settings/memory", lambda route: (memory_page.wait_for_timeout(400), route.continue_()))
+    memory_page.route("**/settings/memory", hold)
     memory_page.locator("#save-button").click(no_wait_after=True)
     draft(memory_page).fill("First.\nSecond, typed meanwhile.")
     expect(memory_page.locator(".change")).to_have_count(1)
@@ -168,3 +172,18 @@ def test_a_refused_line_is_marked_and_reached(memory_page: Page, cast: Cast) -> 
     expect(draft(memory_page)).to_be_focused()
     selected = draft(memory_page).evaluate("e => e.value.slice(e.selectionStart, e.selectionEnd)")
     assert selected == f"Now {tag} and on."
+
+
+def test_older_changes_are_a_page_further(memory_page: Page, cast: Cast) -> None:
+    for number in range(12):
+        cast.owner.assistant.write(f"State {number}.")
+    memory_page.goto(MEMORY)
+    expect(memory_page.locator(".change")).to_have_count(10)
+    memory_page.get_by_role("link", name="Older changes").click()
+    expect(memory_page.locator(".change")).to_have_count(2)
+    expect(memory_page.locator(".change").last).to_contain_text("State 0.")
+    expect(memory_page.get_by_role("link", name="Older changes")).to_have_count(0)
+    draft(memory_page).fill("By me.")
+    save(memory_page)
+    expect(memory_page.locator(".change")).to_have_count(10)
+    assert memory_page.url == MEMORY

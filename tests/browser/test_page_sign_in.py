@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.driving import ADDRESS, MEMORY, NewContext, Watch, draft, is_same_load, remember_this_load, sign_in
+from tests.cast import Cast
 
 pytestmark = pytest.mark.browser
 
@@ -79,10 +80,14 @@ def test_choosing_a_look_leaves_what_is_typed(memory_page: Page) -> None:
     assert is_same_load(memory_page)
 
 
-def test_a_look_chosen_on_the_answer_to_a_form_leads_to_a_page(plain_memory_page: Page) -> None:
-    draft(plain_memory_page).fill("")
-    plain_memory_page.locator("#save-button").click()
-    expect(plain_memory_page.locator("#problem")).to_be_visible()
+def test_a_look_chosen_on_the_answer_to_a_form_leads_to_a_page(plain_memory_page: Page, cast: Cast) -> None:
+    cast.owner.assistant.write("One.\nTwo.")
+    cast.owner.assistant.write("One.")
+    plain_memory_page.reload()
+    cast.owner.program.write("Two.")
+    cast.owner.program.write("One.")
+    plain_memory_page.get_by_role("button", name="Take back").click()
+    expect(plain_memory_page.locator("#status .is-problem")).to_contain_text("That line is no longer kept")
     plain_memory_page.get_by_role("button", name="Dark").click()
     expect(plain_memory_page.get_by_role("heading", level=1)).to_have_text("Memory")
     expect(plain_memory_page.locator("html")).to_have_attribute("data-theme", "dark")

@@ -4,8 +4,15 @@ import time
 from typing import Any
 
 import pytest
-from bendable_provider import ASSISTANT, AUDIENCE, CONSOLE, WEB_CLIENT, BendableProvider
-from bendable_provider import signed_with_the_public_key, unsigned
+from bendable_provider import (
+    ASSISTANT,
+    AUDIENCE,
+    CONSOLE,
+    WEB_CLIENT,
+    BendableProvider,
+    signed_with_the_public_key,
+    unsigned,
+)
 from joserfc.jwk import RSAKey
 from werkzeug.test import TestResponse
 

@@ -149,9 +149,9 @@ def test_details_are_removed_by_their_person_alone(world: World, cast: Cast) -> 
 def test_the_app_and_the_worker_change_no_entry(world: World, cast: Cast, table: str, verb: str) -> None:
     _appended(world, cast.owner, _detail("Kept"))
     for role in ("keepline_app", "keepline_worker"):
-        with psycopg.connect(world.server.conninfo(role), autocommit=True) as connection:
-            with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(verb.format(table).encode())
+        connection = psycopg.connect(world.server.conninfo(role), autocommit=True)
+        with connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(verb.format(table).encode())
     assert world.rows("SELECT text FROM app.audit_details") == [("Kept",)]
 
 

@@ -71,17 +71,17 @@ def test_ten_calls_of_the_function_make_one_user(world: World) -> None:
             connection.execute("DELETE FROM app.users WHERE subject = 'never seen'")
 
 
-@pytest.mark.parametrize("round_", range(3))
-def test_ten_requests_make_one_user(world: World, round_: int) -> None:
+@pytest.mark.parametrize("client_id", [ASSISTANT_CLIENT, USER_CLIENT])
+def test_ten_requests_with_one_token_make_one_user(world: World, client_id: str) -> None:
     """Case B11: the block, the prompt and the list of changes, by the assistant and by a program."""
     newcomer = Person(world, "stranger-admin")
-    tokens = [newcomer.token(ASSISTANT_CLIENT), newcomer.token(USER_CLIENT)]
+    token = newcomer.token(client_id)
     _forget(world, newcomer)
     with world.another_app(KEEPLINE_WEB_THREADS="8") as fresh:
         paths = ["/v1/memory/block", "/v1/prompt", "/v1/memory/changes"]
 
         def call(number: int) -> int:
-            return Calls(fresh.test_client(), tokens[number % 2]).get(paths[number % 3]).status_code
+            return Calls(fresh.test_client(), token).get(paths[number % 3]).status_code
 
         assert _together(call) == [200] * AT_ONCE
     users = world.rows("SELECT id FROM app.users WHERE name = 'Viktor Horvat'")

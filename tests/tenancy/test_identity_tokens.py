@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 
 from tenancy.identity import LIFETIME_SECONDS
-from tenancy.keys import SigningKey
+from tenancy.keys import SigningKey, signing_keys
+from tenancy.settings import ensure_keys
 from tests.cast import Cast
 from tests.tenancy.app_role import REJECTED, Connection, app_connection, bind, seen_blocks, signer_of
 from tests.world import World
@@ -141,6 +142,17 @@ def test_a_token_for_a_pooler_works_on_any_backend(world: World, cast: Cast) -> 
 def test_a_ticket_is_no_identity(world: World, connection: Connection) -> None:
     with pytest.raises(REJECTED):
         seen_blocks(connection, signer_of(world).ticket("find_client", {}))
+
+
+@pytest.mark.parametrize("version", ["kt1", "kl2", "kl0"])
+def test_a_signed_token_of_another_version_is_an_error(
+    world: World, connection: Connection, token: str, version: str
+) -> None:
+    """Even the holder of the key can't pass off one kind of signed text as another."""
+    key = signing_keys(ensure_keys(world.settings)[1])[0]
+    assert key.sign(token[64:]) == token
+    with pytest.raises(REJECTED):
+        seen_blocks(connection, key.sign(token[64:].replace("kl1", version, 1)))
 
 
 def test_a_token_of_another_key_is_an_error(connection: Connection, token: str) -> None:

@@ -1,4 +1,4 @@
-"""A relay between psycopg and the server that counts round trips and can cut the line after a COMMIT."""
+"""A relay between psycopg and the server that counts round trips and can cut the line at a chosen point."""
 
 import socket
 import tempfile
@@ -17,7 +17,9 @@ class WireProxy:
         self.folder = folder
         self.round_trips = 0
         self.cut_after_commit = False
+        self.answer_bytes_left: int | None = None
         self._server_socket = server_socket
+        self._lines: list[socket.socket] = []
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / server_socket.name))
         self._listener.listen()
@@ -26,12 +28,20 @@ class WireProxy:
     def close(self) -> None:
         self._listener.close()
 
+    def hang_up(self) -> None:
+        """Close every line in both directions, as a network that is gone does."""
+        while self._lines:
+            line = self._lines.pop()
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
                 client, _ = self._listener.accept()
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(str(self._server_socket))
+                self._lines += [client, server]
                 threading.Thread(target=self._relay_answers, args=(client, server), daemon=True).start()
                 threading.Thread(target=self._relay_messages, args=(client, server), daemon=True).start()
 
@@ -52,7 +62,12 @@ class WireProxy:
     def _relay_answers(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := server.recv(65_536):
+                if self.answer_bytes_left is not None:
+                    data = data[: self.answer_bytes_left]
+                    self.answer_bytes_left -= len(data)
                 client.sendall(data)
+                if self.answer_bytes_left == 0:
+                    break
             client.shutdown(socket.SHUT_RDWR)
 
 

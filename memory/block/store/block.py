@@ -6,15 +6,15 @@ predicate beside the policy.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, delete, insert, select, update
 
 from memory.audit import store as audit
-from memory.audit.rules import Author, Detail, Entry, Writer, shortened
+from memory.audit.rules import Author, Detail, Entry, Writer
 from memory.block import rules
 from memory.block.errors import (
     BlockChangedError,
@@ -24,12 +24,13 @@ from memory.block.errors import (
     MemoryOffError,
 )
 from memory.block.store.lines import LineRecord, LineRows, Origin
+from memory.block.store.trail import entry_of_rewrite, forget_removed
 from memory.block.tables import blocks
 from memory.text.rules import clean
 from tenancy.clock import Clock
 from tenancy.errors import NotFoundError, NotSignedInError
 from tenancy.identity import Identity
-from tenancy.keys import ClosingTags, LineDigester
+from tenancy.keys import ClosingTags
 from tenancy.tables import users
 
 
@@ -39,6 +40,7 @@ class Block:
 
     text: str
     memory_on: bool
+    line_key: bytes = field(repr=False)
     updated_at: datetime | None = None
     updated_by_writer: str | None = None
     updated_by_client: str | None = None
@@ -75,8 +77,7 @@ Precondition = Callable[[Block], bool]
 class BlockStore:
     """Reads, rewrites, clears and switches the personal block of the bound user."""
 
-    def __init__(self, digester: LineDigester, tags: ClosingTags, clock: Clock) -> None:
-        self._digester = digester
+    def __init__(self, tags: ClosingTags, clock: Clock) -> None:
         self._tags = tags
         self._clock = clock
 
@@ -87,19 +88,22 @@ class BlockStore:
             NotSignedInError: the user no longer exists.
 
         """
-        person = select(users.c.memory_on).where(users.c.org_id == identity.org_id, users.c.id == identity.user_id)
-        memory_on = connection.execute(person.with_for_update(key_share=True) if lock else person).scalar_one_or_none()
-        if memory_on is None:
+        query = select(users.c.memory_on, users.c.line_key).where(
+            users.c.org_id == identity.org_id, users.c.id == identity.user_id
+        )
+        person = connection.execute(query.with_for_update(key_share=True) if lock else query).one_or_none()
+        if person is None:
             raise NotSignedInError("This account no longer exists.")
         row = connection.execute(
             select(blocks).where(blocks.c.org_id == identity.org_id, blocks.c.user_id == identity.user_id)
         ).one_or_none()
         if row is None:
-            return Block("", memory_on)
-        lines = LineRows(connection, identity, self._digester).describe(row.text)
+            return Block("", person.memory_on, person.line_key)
+        lines = LineRows(connection, identity, person.line_key).describe(row.text)
         return Block(
             row.text,
-            memory_on,
+            person.memory_on,
+            person.line_key,
             row.updated_at,
             row.updated_by_writer,
             row.updated_by_client,
@@ -162,8 +166,7 @@ class BlockStore:
 
         """
         line = self._kept_line(connection, identity, event_id, place)
-        digests = {line.digest, *self._digester.accepted(*_key(identity), line.text)}
-        audit.remove_details(connection, digests=sorted(digests))
+        audit.remove_details(connection, digests=[line.digest])
 
     def clear(self, connection: Connection, identity: Identity, author: Author) -> int:
         """Remove the block and every changed line that the trail holds; return how many lines went."""
@@ -232,39 +235,12 @@ class BlockStore:
             )
         else:
             connection.execute(insert(blocks).values(stamp))
-        LineRows(connection, identity, self._digester).save(rewrite, origin, now)
-        self._record(connection, identity, author, before, text, rewrite, now)
-        return Saved(text, rewrite.removed, rewrite.added)
-
-    def _record(
-        self,
-        connection: Connection,
-        identity: Identity,
-        author: Author,
-        before: Block,
-        text: str,
-        rewrite: rules.Rewrite,
-        now: datetime,
-    ) -> None:
-        """Write the entry; what the user removed leaves no text here and vanishes from earlier entries."""
-        details = []
+        LineRows(connection, identity, before.line_key).save(rewrite, origin, now)
         if author.writer is Writer.USER:
-            still_there = {line.text for line in rules.split_lines(text)}
-            gone = [line for line in rewrite.removed if line not in still_there]
-            digests = [digest for line in gone for digest in self._digester.accepted(*_key(identity), line)]
-            if digests:
-                audit.remove_details(connection, digests=digests)
-        else:
-            until = now + timedelta(days=rules.KEPT_FOR_TAKING_BACK_DAYS)
-            details += [Detail("removed", line, self._digest(identity, line), until) for line in rewrite.removed]
-        details += [Detail("added", shortened(line), self._digest(identity, line), None) for line in rewrite.added]
-        counts = {
-            "removed": len(rewrite.removed),
-            "added": len(rewrite.added),
-            "characters_before": len(before.text),
-            "characters_after": len(text),
-        }
-        audit.append(connection, author, Entry("block.rewrite", "block", counts=counts, details=tuple(details)))
+            forget_removed(connection, before.line_key, rewrite, text)
+        entry = entry_of_rewrite(author.writer, before.line_key, rewrite, before.text, text, now)
+        audit.append(connection, author, entry)
+        return Saved(text, rewrite.removed, rewrite.added)
 
     def _kept_line(self, connection: Connection, identity: Identity, event_id: UUID, place: int) -> Detail:
         detail = audit.find_detail(connection, identity, event_id, place)
@@ -272,13 +248,6 @@ class BlockStore:
         if detail is None or not kept or (detail.expires_at and detail.expires_at <= self._clock.now()):
             raise NotFoundError("That line is no longer kept: it was taken back, forgotten, or its 30 days are over.")
         return detail
-
-    def _digest(self, identity: Identity, text: str) -> bytes:
-        return self._digester.digest(*_key(identity), text)
-
-
-def _key(identity: Identity) -> tuple[UUID, UUID]:
-    return identity.org_id, identity.user_id
 
 
 def _closes_the_section(line_number: int, row: str, start: int, end: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 from memory.block.rules import Line, Rewrite, split_lines
 from memory.block.tables import block_lines
 from tenancy.identity import Identity
-from tenancy.keys import LineDigester
+from tenancy.keys import digest_line
 
 
 class LineRecord(NamedTuple):
@@ -49,10 +49,9 @@ class Origin:
 class LineRows:
     """The rows of one user's lines, as read on a bound connection."""
 
-    def __init__(self, connection: Connection, identity: Identity, digester: LineDigester) -> None:
+    def __init__(self, connection: Connection, identity: Identity, line_key: bytes) -> None:
         self._connection = connection
-        self._identity = identity
-        self._digester = digester
+        self._line_key = line_key
         self._mine = (block_lines.c.org_id == identity.org_id, block_lines.c.user_id == identity.user_id)
         self._rows: dict[tuple[bytes, int], Row[Any]] = {
             (bytes(row.digest), row.occurrence): row
@@ -100,12 +99,7 @@ class LineRows:
         return {**self._place(line), **origin.columns(line), "created_at": now}
 
     def _place(self, line: Line) -> dict[str, Any]:
-        digest = self._digester.digest(self._identity.org_id, self._identity.user_id, line.text)
-        return {"digest": digest, "occurrence": line.occurrence}
+        return {"digest": digest_line(self._line_key, line.text), "occurrence": line.occurrence}
 
     def _find(self, line: Line) -> Row[Any] | None:
-        for digest in self._digester.accepted(self._identity.org_id, self._identity.user_id, line.text):
-            row = self._rows.get((digest, line.occurrence))
-            if row is not None:
-                return row
-        return None
+        return self._rows.get((digest_line(self._line_key, line.text), line.occurrence))

@@ -92,6 +92,7 @@ CREATE TABLE app.users (
   name text,
   email text,
   memory_on boolean NOT NULL DEFAULT true,
+  line_key bytea NOT NULL DEFAULT uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()),
   created_at timestamptz NOT NULL,
   PRIMARY KEY (org_id, id),
   UNIQUE (org_id, provider_id, issuer, subject),
@@ -122,6 +123,7 @@ CREATE TABLE app.blocks (
   PRIMARY KEY (org_id, user_id),
   FOREIGN KEY (org_id, user_id) REFERENCES app.users (org_id, id) ON DELETE CASCADE
 );
+ALTER TABLE app.users ALTER COLUMN line_key SET STATISTICS 0;
 ALTER TABLE app.blocks ALTER COLUMN text SET STATISTICS 0;
 
 CREATE TABLE app.block_lines (
