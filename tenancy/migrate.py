@@ -46,18 +46,20 @@ def refuse_wrong_login(login: Login) -> None:
     """Refuse to migrate or maintain as anything but keepline_migrate, whose steps take the role they need.
 
     Raises:
-        SetupError: the login is another one, or the roles were never made.
+        SetupError: the login is another one or stronger than it should be, or the roles were never made.
 
     """
     with single_connection(login) as connection:
         row = connection.execute(
-            "SELECT session_user::text, to_regrole('keepline_owner') IS NOT NULL "
-            "AND to_regnamespace('tenancy') IS NOT NULL"
+            "SELECT r.rolname, r.rolsuper OR r.rolbypassrls, to_regrole('keepline_owner') IS NOT NULL "
+            "AND to_regnamespace('tenancy') IS NOT NULL FROM pg_roles r WHERE r.rolname = session_user"
         ).fetchone()
-    name, prepared = row if row else ("", False)
-    if name != login.role or not prepared:
+    name, too_strong, prepared = row if row else ("", False, False)
+    if name != login.role or too_strong or not prepared:
+        strength = " with powers that no policy binds" if too_strong else ""
         raise SetupError(
-            f"This needs the login {login.role} and the roles of `keepline migrate --print-roles`; this is {name}. "
+            f"This needs the login {login.role} and the roles of `keepline migrate --print-roles`; "
+            f"this is {name}{strength}. "
             "Run that SQL once as a superuser, then set KEEPLINE_OWNER_DATABASE_URL to log in as keepline_migrate."
         )
 

@@ -63,7 +63,8 @@ def show_prompt(query: dict[str, object]) -> Response:
     if _wants_plain_text():
         reply = make_response(prompt.text)
         reply.content_type = "text/plain; charset=utf-8"
-        reply.set_etag(prompt.validator)
+        reply.set_etag(f"{prompt.validator}-text")  # one validator for each form of the reply
+        reply.vary.add("Accept")
         reply.make_conditional(request)
         return reply
     content = {
@@ -72,7 +73,9 @@ def show_prompt(query: dict[str, object]) -> Response:
         "memory": prompt.memory_summary(),
         "as_of": prompt.as_of,
     }
-    return reply_json(_REPLY, content, validator=prompt.validator)
+    reply = reply_json(_REPLY, content, validator=prompt.validator)
+    reply.vary.add("Accept")
+    return reply
 
 
 def _wants_plain_text() -> bool:

@@ -1,7 +1,7 @@
 """The text changed while the page was open: nothing is overwritten unseen, and what was typed stays."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Dialog, Page, expect
 
 from tests.browser.driving import draft, is_same_load, remember_this_load, save
 from tests.cast import Cast
@@ -53,10 +53,18 @@ def test_save_anyway_overwrites(request: pytest.FixtureRequest, cast: Cast, kind
 @BOTH
 def test_loading_the_servers_copy_discards_the_draft(request: pytest.FixtureRequest, cast: Cast, kind: str) -> None:
     page = page_in_conflict(request, cast, kind)
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", stay)
     page.get_by_role("link", name="Load the server’s copy").click()
     expect(page.locator("#problem")).to_have_count(0)
     expect(draft(page)).to_have_value(THEIRS)
     assert stored(cast) == THEIRS
+    assert asked == []
 
 
 @BOTH

@@ -2,7 +2,7 @@
 
 import pytest
 from test_guards import routes_of
-from werkzeug.test import TestResponse
+from werkzeug.wrappers import Response
 
 from tests.cast import Cast
 from tests.world import World
@@ -15,7 +15,7 @@ ALWAYS = {
 }
 
 
-def assert_secured(reply: TestResponse) -> None:
+def assert_secured(reply: Response) -> None:
     assert {name: reply.headers.getlist(name) for name in ALWAYS} == {name: [value] for name, value in ALWAYS.items()}
     assert reply.headers["X-Request-Id"]
     [policy] = reply.headers.getlist("Content-Security-Policy")

@@ -75,6 +75,7 @@ class BendableProvider:
         headers = _without_none({"alg": "RS256", "kid": signing.kid, **(header or {})})
         # By hand: a library would refuse to write much of what a bent token holds.
         signed = f"{_encoded(headers)}.{_encoded(_without_none(everything))}"
+        assert signing.private_key is not None
         signature = signing.private_key.sign(signed.encode(), padding.PKCS1v15(), hashes.SHA256())
         return f"{signed}.{_base64(signature)}"
 
@@ -87,10 +88,10 @@ class BendableProvider:
         everything = {"aud": AUDIENCE, "client_id": ASSISTANT, **claims}
         return self.sign(everything, {"typ": "at+jwt", **(header or {})}, key)
 
-    def sign_in(self, app: GuardedFlask, org: str = "cedar", **answer: str | None) -> tuple[FlaskClient, TestResponse]:
-        """Go through a sign-in in a new browser, the parameters of the callback changed as told."""
+    def sign_in(self, app: GuardedFlask, **answer: str | None) -> tuple[FlaskClient, TestResponse]:
+        """Go through a sign-in to cedar in a new browser, the parameters of the callback changed as told."""
         browser = app.test_client()
-        begun = browser.get("/login/start", query_string={"org": org})
+        begun = browser.get("/login/start", query_string={"org": "cedar"})
         if begun.status_code != 302:
             return browser, begun
         asked = {name: values[0] for name, values in parse_qs(urlsplit(begun.headers["Location"]).query).items()}

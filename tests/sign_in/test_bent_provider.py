@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from bendable_provider import ASSISTANT, BendableProvider, published_keys
+from bendable_provider import BendableProvider, published_keys
 from flask import Response
 from joserfc.jwk import RSAKey
 
@@ -109,5 +109,4 @@ def test_keys_that_are_known_outlive_a_provider_that_is_away(world: World, provi
 
 
 def bearer(token: str) -> dict[str, str]:
-    assert ASSISTANT
     return {"Authorization": f"Bearer {token}"}
