@@ -16,7 +16,7 @@ BAD = [
     r"/\offsite.example", "//offsite.example", "////offsite.example", "/\t/offsite.example", "https:offsite.example",
     "javascript:alert(1)", "https://offsite.example/", r"\\offsite.example", "\\/offsite.example",
     "/\n/offsite.example", " //offsite.example", "\x01//offsite.example", "settings", "?x", "#y",
-    "@offsite.example", "/\r\nSet-Cookie: a=b",
+    "@offsite.example", "/\r\nSet-Cookie: a=b", "/a\tb", "/a\rb", "/a\x01b", "/a\x7fb", "/a b",
 ]  # fmt: skip
 GOOD = ["/settings?tab=memory", "/notes/5#end", "/", "/a/..//b", "/search?q=%5C%09&next=//x", "/caf%C3%A9?a=b&c=d#e"]
 
