@@ -23,10 +23,10 @@ SPANS_ORGS = {
 }
 FOREIGN_KEYS_THAT_SPAN_ORGS = {"providers_issuer_audience_claim_name_fkey"}
 
-# Columns that hold what users wrote or what is derived from it: the planner keeps no samples of them.
+# Columns that hold what users wrote, what is derived from it, or who they are: the planner keeps no samples of them.
 CONTENT = {
-    "audit_details.digest", "audit_details.salt", "audit_details.text", "block_lines.digest", "blocks.text",
-    "users.line_key",
+    "audit_details.digest", "audit_details.salt", "audit_details.text", "block_lines.conversation_id",
+    "block_lines.digest", "blocks.text", "users.email", "users.line_key", "users.name", "users.subject",
 }  # fmt: skip
 # Reviewed: text and bytes in tables of users that are no content.
 NO_CONTENT = {
@@ -34,10 +34,10 @@ NO_CONTENT = {
     "audit_events.action", "audit_events.client", "audit_events.commitments", "audit_events.counts",
     "audit_events.outcome", "audit_events.request_id", "audit_events.target_id", "audit_events.target_kind",
     "audit_events.writer",
-    "block_lines.category", "block_lines.confirmed_by", "block_lines.conversation_id", "block_lines.provenance",
+    "block_lines.category", "block_lines.confirmed_by", "block_lines.provenance",
     "block_lines.source",
     "blocks.updated_by_client", "blocks.updated_by_writer",
-    "users.email", "users.issuer", "users.name", "users.subject",
+    "users.issuer",
     "web_sessions.digest",
 }  # fmt: skip
 

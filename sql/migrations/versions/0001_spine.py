@@ -146,7 +146,7 @@ CREATE TABLE app.block_lines (
   UNIQUE (org_id, user_id, digest, occurrence),
   FOREIGN KEY (org_id, user_id) REFERENCES app.blocks (org_id, user_id) ON DELETE CASCADE
 );
-ALTER TABLE app.block_lines ALTER COLUMN digest SET STATISTICS 0;
+ALTER TABLE app.block_lines ALTER COLUMN digest SET STATISTICS 0, ALTER COLUMN conversation_id SET STATISTICS 0;
 
 -- `user_id` is the person concerned, `actor_id` who acted. `commitments` holds one salted hash for each detail,
 -- in order: it proves a detail that is still there and says nothing about one that was removed.
