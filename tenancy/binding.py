@@ -103,12 +103,22 @@ class Binder:
         self._engine.dispose()
 
     def _read_once(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
-        with self._engine.connect() as connection, _discarded_when_broken(connection):
-            statements: list[tuple[bytes, list[Any]]] = [(_BIND_IN_PIPELINE, [self._token(identity, connection)])]
+        # The pool's own connection: a Connection around it would cost more than binding does.
+        pooled = self._engine.raw_connection()
+        try:
+            token = self._signer.identity_token(identity, pooled.info.get("backend_pid", 0))
+            statements: list[tuple[bytes, list[Any]]] = [(_BIND_IN_PIPELINE, [token])]
             for read, values in reads:
                 given = {**read.constants, **values}
                 statements.append((read.sql, [given[name] for name in read.parameter_names]))
-            return run_in_one_round_trip(_driver(connection), statements)[1:]
+            driver = cast("psycopg.Connection[Any]", pooled.driver_connection)
+            try:
+                return run_in_one_round_trip(driver, statements)[1:]
+            finally:
+                if driver.closed:
+                    pooled.invalidate()
+        finally:
+            pooled.close()
 
     @contextmanager
     def _begun(self, identity: Identity) -> Iterator[Connection]:

@@ -139,10 +139,15 @@ def read_json() -> Any:
 
 def reply_json(shape: Schema, data: Any, *, validator: str | None = None) -> Response:
     """Return the data in the shape; with a validator, 304 where the caller's copy is current."""
-    reply = jsonify(shape.dump(data))
+    return with_validator(jsonify(shape.dump(data)), validator)
+
+
+def with_validator(reply: Response, validator: str | None) -> Response:
+    """Put the validator on a reply, and let it be 304 where the caller's copy is current."""
     if validator is not None:
         reply.set_etag(validator)
-        reply.make_conditional(request)
+        if request.if_none_match:
+            reply.make_conditional(request)
     return reply
 
 

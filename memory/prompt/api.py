@@ -1,13 +1,13 @@
 """GET /v1/prompt: what an assistant loads on every turn."""
 
-from flask import Blueprint, Response, make_response, request
+from flask import Blueprint, Response, jsonify, make_response, request
 from marshmallow import fields
 
-from memory.prompt.store import PromptStore
+from memory.prompt.store import Prompt, PromptStore
 from tenancy.errors import NotFoundError
 from tenancy.guards import call, current_caller, guarded
 from tenancy.services import current_services
-from web.shapes import Shape, Text, UtcTime, gives, reply_json, takes_query
+from web.shapes import Shape, Text, UtcTime, gives, takes_query, utc, with_validator
 
 doors = Blueprint("prompt", __name__)
 
@@ -47,9 +47,6 @@ class PromptReply(Shape):
     as_of = UtcTime()
 
 
-_REPLY = PromptReply()
-
-
 @doors.get("/v1/prompt")
 @guarded(call("memory:read"))
 @takes_query(PromptQuery)
@@ -63,19 +60,25 @@ def show_prompt(query: dict[str, object]) -> Response:
     if _wants_plain_text():
         reply = make_response(prompt.text)
         reply.content_type = "text/plain; charset=utf-8"
-        reply.set_etag(f"{prompt.validator}-text")  # one validator for each form of the reply
-        reply.vary.add("Accept")
-        reply.make_conditional(request)
-        return reply
-    content = {
-        "text": prompt.text,
-        "segments": prompt.segments,
-        "memory": prompt.memory_summary(),
-        "as_of": prompt.as_of,
-    }
-    reply = reply_json(_REPLY, content, validator=prompt.validator)
+        validator = f"{prompt.validator}-text"  # one for each form of the reply
+    else:
+        reply = jsonify(_in_shape(prompt))
+        validator = prompt.validator
     reply.vary.add("Accept")
-    return reply
+    return with_validator(reply, validator)
+
+
+def _in_shape(prompt: Prompt) -> dict[str, object]:
+    """Return the reply in the shape of PromptReply, built by hand: this is asked for on every turn."""
+    return {
+        "text": prompt.text,
+        "segments": [
+            {"name": segment.name, "text": segment.text, "volatility": segment.volatility}
+            for segment in prompt.segments
+        ],
+        "memory": prompt.memory_summary(),
+        "as_of": utc(prompt.as_of),
+    }
 
 
 def _wants_plain_text() -> bool:

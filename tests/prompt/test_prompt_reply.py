@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory.prompt.api import PromptMemory, PromptReply
 from tests.cast import Calls, Cast
 from tests.world import World
 
@@ -94,3 +95,11 @@ def test_a_query_that_does_not_fit_is_refused(query: str, cast: Cast) -> None:
 def test_a_web_session_reads_its_own_prompt(cast: Cast) -> None:
     cast.owner.assistant.write("Likes tea.")
     assert "Likes tea." in cast.owner.browser().get(PROMPT).get_json()["text"]
+
+
+def test_the_reply_has_the_declared_shape(cast: Cast) -> None:
+    cast.owner.assistant.write("- Call me Mina.")
+    reply = cast.owner.assistant.get("/v1/prompt").get_json()
+    assert PromptReply().load(reply)
+    assert set(reply) == set(PromptReply().fields)
+    assert set(reply["memory"]) == set(PromptMemory().fields)
