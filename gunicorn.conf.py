@@ -1,9 +1,25 @@
 """The process model: few processes, a few threads each, one pooled connection a thread at most."""
 
-from tenancy.database import refuse_unsafe_login, web_login
-from tenancy.settings import read_settings
+import sys
 
-_settings = read_settings()
+from tenancy.database import refuse_unsafe_login, web_login
+from tenancy.embedded import EmbeddedServerError
+from tenancy.errors import SetupError
+from tenancy.settings import Settings, ensure_keys, read_settings
+
+
+def _checked_settings() -> Settings:
+    """Read the settings and refuse to serve as a login that policies do not hold, with a sentence and no trace."""
+    try:
+        settings = read_settings()
+        ensure_keys(settings)
+        refuse_unsafe_login(web_login(settings), strict_floor=settings.strict_floor)
+    except (SetupError, EmbeddedServerError) as error:
+        sys.exit(f"keepline: {error}")
+    return settings
+
+
+_settings = _checked_settings()
 
 wsgi_app = "app:create_app()"
 bind = f"127.0.0.1:{_settings.port}"
@@ -20,8 +36,5 @@ accesslog = None
 errorlog = "-"
 loglevel = "warning"
 control_socket_disable = True
-
-
-def on_starting(server: object) -> None:  # noqa: ARG001 - gunicorn passes its arbiter
-    """Refuse to serve as a login that policies do not hold."""
-    refuse_unsafe_login(web_login(_settings), strict_floor=_settings.strict_floor)
+# A bearer token may have 16,384 characters (tenancy/bearer.py); its header is a little longer.
+limit_request_field_size = 17_000

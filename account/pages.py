@@ -5,19 +5,19 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Response, make_response, redirect, render_template, request
+from flask import Blueprint, Response, g, make_response, redirect, render_template, request
 from flask_login import current_user
 
 from account.rules import safe_return_path
 from memory.audit import store as audit
 from memory.audit.rules import Author, Entry, Writer
+from tenancy.clients import WEB_CLIENT
 from tenancy.errors import InvalidError
 from tenancy.guards import PUBLIC, guarded, known_caller, page, session_cookie_name
 from tenancy.identity import Identity
 from tenancy.oidc import SignInRefusedError
 from tenancy.roles import rights_from_claims
 from tenancy.services import current_services
-from tenancy.sessions import WEB_CLIENT
 from web.render import THEME_COOKIE, THEMES
 
 doors = Blueprint("account", __name__)
@@ -46,10 +46,11 @@ def show_sign_in() -> Response:
 def start_sign_in() -> Response:
     """Send the browser to the org's identity provider."""
     services = current_services()
-    public = urlsplit(services.settings.public_url)
-    if request.host != public.netloc:
-        # The callback comes to the public address, and this browser's cookie must be there by then.
-        return make_response(redirect(f"{services.settings.public_url}{request.full_path}"))
+    public = services.settings.public_url
+    if request.host.lower() != urlsplit(public).netloc and "moved" not in request.args:
+        # The callback comes to the public address, and this browser's cookie must be there by then. Once only: behind
+        # a proxy that does not pass the host on, every request seems to come by another address.
+        return make_response(redirect(f"{public}{request.full_path.removesuffix('?')}{_separator()}moved=1"))
     slug, return_to = request.args.get("org", "").strip().lower(), safe_return_path(request.args.get("next"))
     provider = services.directory.find_sign_in_provider(slug) if slug and "\0" not in slug else None
     if provider is None:
@@ -142,9 +143,11 @@ def _end_current_session(*, with_entry: bool = False) -> None:
             audit.append(connection, _author(), Entry("session.end", "user", user.get_id()))
 
 
-def _author() -> Author:
-    from flask import g
+def _separator() -> str:
+    return "&" if request.query_string else "?"
 
+
+def _author() -> Author:
     return Author(Writer.USER, WEB_CLIENT, g.request_id)
 
 

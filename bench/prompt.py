@@ -24,7 +24,8 @@ import psycopg
 from tenancy.embedded import locate
 
 PORT, BARE_PORT = 8470, 8471
-ROUNDS, SECONDS, CONNECTIONS = 5, 6, 8
+# Enough connections that both workers get their share of them in every round.
+ROUNDS, SECONDS, CONNECTIONS = 5, 6, 32
 LINES = [f"- Fact {number}: prefers tables, short answers and times in CET." for number in range(1, 21)]
 
 

@@ -5,12 +5,14 @@ from datetime import timedelta
 
 import click
 
+from tenancy.clock import read_shift
 from tenancy.database import operator_login
 from tenancy.errors import SetupError
 from tenancy.migrate import shift_clock
 from tenancy.services import clock_shift_file, create_clock
 from tenancy.settings import Settings, read_settings
 
+_FARTHEST = timedelta(days=36_500)
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 
@@ -28,7 +30,7 @@ def clock(shift: str) -> None:
     """
     settings = _demo_settings()
     path = clock_shift_file(settings)
-    seconds = _shifted_seconds(shift, float(path.read_text("ascii")) if path.exists() else 0.0)
+    seconds = _shifted_seconds(shift, read_shift(path).total_seconds())
     shift_clock(operator_login(settings), seconds)
     draft = path.with_name(f".{path.name}")
     draft.write_text(f"{seconds}", "ascii")
@@ -69,4 +71,7 @@ def _shifted_seconds(shift: str, before: float) -> float:
         raise SetupError(f"{shift!r} is not a shift. Write it like +91d, +2h, -1d, or 0. Nothing was changed.")
     sign, number, unit = found.groups()
     moved = timedelta(**{_UNITS[unit]: int(number)}).total_seconds()
-    return before + (moved if sign == "+" else -moved)
+    shifted = before + (moved if sign == "+" else -moved)
+    if abs(shifted) > _FARTHEST.total_seconds():
+        raise SetupError("The demo's clock can be moved by at most 100 years. Nothing was changed.")
+    return shifted

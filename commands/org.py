@@ -69,7 +69,8 @@ def add(
 
 
 def _refuse_plain_http(settings: Settings, issuer: str) -> None:
-    if urlsplit(issuer).scheme != "https" and not settings.demo:
+    parts = urlsplit(issuer)
+    if not parts.hostname or (parts.scheme != "https" and not settings.demo):
         raise SetupError("An issuer must be an https address. Nothing was made.")
 
 

@@ -4,6 +4,7 @@ A bound transaction carries the signed identity in `keepline.identity`, set for 
 parameter. Policies read it; without it nobody sees anything. Nothing of an identity outlives its transaction.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, cast
@@ -15,14 +16,22 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from tenancy.errors import DatabaseUnavailableError, OutcomeUnknownError
+from tenancy.errors import (
+    DatabaseUnavailableError,
+    IdentityRejectedError,
+    OutcomeUnknownError,
+    UnavailableError,
+)
 from tenancy.identity import Identity, Signer
 from tenancy.pipeline import Row, run_in_one_round_trip
+
+logger = logging.getLogger(__name__)
 
 _BIND = "SELECT set_config('keepline.identity', %s, true)"
 _BIND_IN_PIPELINE = b"SELECT set_config('keepline.identity', $1, true)"
 _DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
 _CANNOT_ANSWER = (psycopg.OperationalError, psycopg.InterfaceError)
+_REJECTED = psycopg.errors.InvalidAuthorizationSpecification
 
 
 class Read(NamedTuple):
@@ -70,7 +79,7 @@ class Binder:
             try:
                 return self._read_once(identity, reads)
             except _CANNOT_ANSWER as error:
-                if isinstance(error, psycopg.errors.QueryCanceled):
+                if isinstance(error, psycopg.errors.QueryCanceled | _REJECTED):
                     raise
                 return self._read_once(identity, reads)  # a read repeats safely on a fresh connection
 
@@ -90,13 +99,14 @@ class Binder:
     def readiness(self) -> tuple[str, bool] | None:
         """Return the applied revision and whether the policies are those of the last migrate.
 
+        Asked with a ticket, so that an answer also shows that the database knows this process' key.
+
         Raises:
-            DatabaseUnavailableError: the database did not answer.
+            DatabaseUnavailableError, IdentityRejectedError: the database did not answer, or does not know the key.
 
         """
-        with _translated(), self._engine.connect() as connection, _discarded_when_broken(connection):
-            row = _driver(connection).execute("SELECT revision, policies_intact FROM tenancy.readiness()").fetchone()
-        return (row[0], row[1]) if row else None
+        rows = self.look_up("readiness")
+        return (rows[0][0], rows[0][1]) if rows else None
 
     def close(self) -> None:
         """Close the pool's connections."""
@@ -187,16 +197,23 @@ def _discarded_when_broken(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn "the database does not answer" of either library into the domain's error."""
+    """Turn "the database does not answer" and "it does not accept us" of either library into the domain's errors."""
     try:
         yield
     except _CANNOT_ANSWER as error:
-        raise DatabaseUnavailableError from error
+        raise _domain_error(error) from error
     except DBAPIError as error:
         if isinstance(error.orig, _CANNOT_ANSWER):
-            raise DatabaseUnavailableError from error
+            raise _domain_error(error.orig) from error
         raise
     except SQLAlchemyError as error:
         if error.code == "3o7r":  # the pool gave no connection in time
             raise DatabaseUnavailableError from error
         raise
+
+
+def _domain_error(error: BaseException) -> UnavailableError:
+    if not isinstance(error, _REJECTED):
+        return DatabaseUnavailableError()
+    logger.error("The database rejected a signed identity: is KEEPLINE_IDENTITY_KEY the one of the last migrate?")
+    return IdentityRejectedError()

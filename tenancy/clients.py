@@ -14,6 +14,9 @@ class Kind(StrEnum):
     USER = "user"
 
 
+WEB_CLIENT = "web"
+"""What the settings page is called in the trail; no registered client has this id."""
+
 ASSISTANT_SCOPES = frozenset(
     {
         "memory:read",

@@ -60,6 +60,14 @@ class ShiftedClock:
             self._seen, self._shift = None, timedelta(0)
         else:
             if changed != self._seen:
-                self._shift = timedelta(seconds=float(self._file.read_text("ascii")))
+                self._shift = read_shift(self._file)
                 self._seen = changed
         return self._shift
+
+
+def read_shift(file: Path) -> timedelta:
+    """Return the shift that a file holds; none for no file or one that can't be read."""
+    try:
+        return timedelta(seconds=float(file.read_text("ascii")))
+    except (OSError, ValueError, OverflowError):
+        return timedelta(0)

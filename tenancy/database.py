@@ -151,29 +151,28 @@ def refuse_unsafe_login(login: Login, *, strict_floor: bool) -> None:
 
 
 def _role_faults(connection: psycopg.Connection[Any], expected: str) -> Iterator[str]:
-    row = connection.execute(
+    """Look at the role that acts and at the one that logged in: injected SQL can go back to the latter."""
+    rows = connection.execute(
         """SELECT r.rolname, r.rolsuper, r.rolbypassrls, r.rolcreaterole OR r.rolcreatedb OR r.rolreplication,
           EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
             WHERE c.relowner = r.oid AND n.nspname IN ('app', 'tenancy')),
           (SELECT string_agg(m.rolname, ', ') FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.roleid
             WHERE a.member = r.oid)
-        FROM pg_roles r WHERE r.rolname = current_user"""
-    ).fetchone()
-    if row is None:
-        raise SetupError("The database does not say which role this is.")
-    name, superuser, bypasses, creates, owns, memberships = row
-    if superuser:
-        yield f"{name} is a superuser, which no policy binds"
-    if bypasses:
-        yield f"{name} has BYPASSRLS"
-    if creates:
-        yield f"{name} may create roles or databases, or replicate"
-    if owns:
-        yield f"{name} owns Keepline's tables"
-    if memberships:
-        yield f"{name} is a member of {memberships}"
-    if name != expected:
-        yield f"the login is {name}, not {expected}"
+        FROM pg_roles r WHERE r.rolname IN (current_user, session_user)"""
+    ).fetchall()
+    for name, superuser, bypasses, creates, owns, memberships in rows:
+        if superuser:
+            yield f"{name} is a superuser, which no policy binds"
+        if bypasses:
+            yield f"{name} has BYPASSRLS"
+        if creates:
+            yield f"{name} may create roles or databases, or replicate"
+        if owns:
+            yield f"{name} owns Keepline's tables"
+        if memberships:
+            yield f"{name} is a member of {memberships}"
+        if name != expected:
+            yield f"the login is {name}, not {expected}"
 
 
 def _setting_faults(connection: psycopg.Connection[Any]) -> Iterator[str]:

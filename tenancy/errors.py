@@ -76,13 +76,6 @@ class MalformedError(DomainError):
     title = "The request cannot be read"
 
 
-class TooLargeError(DomainError):
-    """The request is larger than any valid one."""
-
-    code = "too_large"
-    title = "The request is too large"
-
-
 class MediaTypeError(DomainError):
     """The body is not of the type that the call takes."""
 
@@ -138,6 +131,19 @@ class DatabaseUnavailableError(UnavailableError):
     def __init__(self) -> None:
         super().__init__(
             "The database does not answer at the moment. Nothing of this request was stored; try again shortly."
+        )
+
+
+class IdentityRejectedError(UnavailableError):
+    """The database does not know the key that this process signs identities with, or the clocks differ."""
+
+    code = "identity_rejected"
+    title = "The database does not accept this server"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The database does not accept the identity that this server signed. Nothing was read or stored. The "
+            "operator can run `keepline migrate` with the same KEEPLINE_IDENTITY_KEY, and compare the clocks."
         )
 
 

@@ -13,11 +13,11 @@ from typing import Any, TypeVar, cast
 from flask import Flask, g, request
 from flask_login import current_user
 
-from tenancy.clients import Kind
+from tenancy.clients import WEB_CLIENT, Kind
 from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError, StaleFormError
 from tenancy.identity import Identity
 from tenancy.services import current_services
-from tenancy.sessions import WEB_CLIENT, WebUser
+from tenancy.sessions import WebUser
 
 CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "X-Keepline-CSRF"

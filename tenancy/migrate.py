@@ -102,9 +102,12 @@ def shift_clock(login: Login, seconds: float) -> None:
 
 def as_maintainer(login: Login, act: Callable[[psycopg.Connection[Any]], Result]) -> Result:
     """Run an operator's act in one transaction as keepline_maint, whose policies span orgs."""
-    with single_connection(login) as connection, connection.transaction():
-        connection.execute("SET LOCAL ROLE keepline_maint")
-        return act(connection)
+    try:
+        with single_connection(login) as connection, connection.transaction():
+            connection.execute("SET LOCAL ROLE keepline_maint")
+            return act(connection)
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedObject) as error:
+        raise SetupError("The database was never migrated. Nothing was changed; run `keepline migrate`.") from error
 
 
 def _alembic_config() -> Config:

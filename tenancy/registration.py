@@ -8,7 +8,7 @@ from uuid import UUID
 
 import psycopg
 
-from tenancy.clients import Kind, allowed_scopes
+from tenancy.clients import WEB_CLIENT, Kind, allowed_scopes
 from tenancy.errors import SetupError
 from tenancy.keys import SecretBox
 
@@ -107,9 +107,11 @@ def register_client(
     """Register a program of an org, or change what it is registered for.
 
     Raises:
-        SetupError: a scope is not one that the kind may hold.
+        SetupError: a scope is not one that the kind may hold, or the id is the settings page's own.
 
     """
+    if client_id == WEB_CLIENT:
+        raise SetupError(f"{WEB_CLIENT} is what the settings page is called in the trail; choose another client id.")
     wanted = frozenset(scopes)
     refused = wanted - allowed_scopes(kind)
     if refused or not wanted:

@@ -22,8 +22,6 @@ from tenancy.oidc import SignIn
 from tenancy.settings import KeyPair
 from tenancy.tables import web_sessions
 
-WEB_CLIENT = "web"
-
 
 class WebUser(UserMixin):  # type: ignore[misc] # flask-login has no types
     """The signed-in person of a web session, as flask-login knows them."""

@@ -13,6 +13,7 @@ from tenancy.errors import SetupError
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 MINIMUM_KEY_CHARACTERS = 32
 DEMO_MARKER = "demo.json"
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _DIGITS_AT_MOST = 9
 
 _NAMES = frozenset(
@@ -199,7 +200,9 @@ def _public_url(values: Mapping[str, str], port: int) -> str:
         raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must be like https://memory.example.com.")
     if parts.path not in ("", "/"):
         raise SetupError(f"KEEPLINE_PUBLIC_URL is {text!r}; it must not have a path.")
-    return f"{parts.scheme}://{parts.netloc}"
+    host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
+    default_port = parts.port in (None, _DEFAULT_PORTS[parts.scheme])
+    return f"{parts.scheme}://{host}" if default_port else f"{parts.scheme}://{host}:{parts.port}"
 
 
 def _database_urls(values: Mapping[str, str]) -> DatabaseUrls | None:

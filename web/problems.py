@@ -18,7 +18,6 @@ from tenancy.errors import (
     NotFoundError,
     NotSignedInError,
     PreconditionError,
-    TooLargeError,
     UnavailableError,
 )
 
@@ -28,7 +27,6 @@ _STATUS: tuple[tuple[type[DomainError], HTTPStatus], ...] = (
     (NotSignedInError, HTTPStatus.UNAUTHORIZED),
     (ForbiddenError, HTTPStatus.FORBIDDEN),
     (MalformedError, HTTPStatus.BAD_REQUEST),
-    (TooLargeError, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (MediaTypeError, HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     (NotFoundError, HTTPStatus.NOT_FOUND),
     (ConflictError, HTTPStatus.CONFLICT),

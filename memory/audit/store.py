@@ -90,6 +90,13 @@ def remove_details(
     return removed
 
 
+def expire_details(connection: Connection, digests: Sequence[bytes], until: datetime) -> None:
+    """Let the bound user's details with one of the digests go at a time, or at the earlier one they have."""
+    connection.execute(
+        select(func.tenancy.expire_audit_details(bindparam("digests", list(digests), type_=ARRAY(BYTEA)), until))
+    )
+
+
 def find_detail(connection: Connection, identity: Identity, event_id: UUID, place: int) -> Detail | None:
     """Return one detail of the user's own entries, or None when it is gone or not theirs."""
     row = connection.execute(

@@ -5,14 +5,17 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 from marshmallow import fields, validate
+from sqlalchemy import Connection
 
 from memory.audit.authors import author_of
 from memory.audit.rules import Writer
 from memory.block.changes import list_changes
+from memory.block.errors import MemoryNotReadError
 from memory.block.rules import CHARACTER_LIMIT
 from memory.block.store import Block, BlockStore, Origin, Precondition
 from memory.text.rules import clean
-from tenancy.guards import call, current_caller, guarded
+from tenancy.clients import Kind
+from tenancy.guards import Caller, call, current_caller, guarded
 from tenancy.services import current_services
 from web.paging import Paging, read_cursor, write_cursor
 from web.shapes import CONVERSATION_ID, Flag, Shape, Text, UtcTime, gives, reply_json, takes, takes_query
@@ -145,9 +148,9 @@ def block_store() -> BlockStore:
 @gives(BlockReply)
 def show_block() -> Response:
     """Return the personal block and what is known about each line."""
-    identity = current_caller().identity
-    with current_services().binder.bound(identity) as connection:
-        block = block_store().read(connection, identity)
+    caller = current_caller()
+    with current_services().binder.bound(caller.identity) as connection:
+        block = _read_for(caller, connection)
     return reply_json(_BLOCK, block, validator=block.validator)
 
 
@@ -166,7 +169,10 @@ def rewrite_block(body: Mapping[str, Any]) -> Response:
         origin = Origin("user_edit", "stated", body["conversation_id"])
     with current_services().binder.bound(caller.identity) as connection:
         saved = block_store().rewrite(connection, caller.identity, author, body["text"], origin, _if_match_holds())
-    return reply_json(_SAVED, saved)
+        validator = block_store().read(connection, caller.identity).validator
+    reply = reply_json(_SAVED, saved)
+    reply.set_etag(validator)  # so that a caller that sends If-Match need not read again
+    return reply
 
 
 @doors.delete("/v1/memory/block")
@@ -176,7 +182,7 @@ def clear_block() -> Response:
     """Remove everything that is remembered; it can't be undone."""
     caller = current_caller()
     with current_services().binder.bound(caller.identity) as connection:
-        removed_lines = block_store().clear(connection, caller.identity, author_of(caller))
+        removed_lines = block_store().clear(connection, caller.identity, author_of(caller), _if_match_holds())
     return jsonify(removed_lines=removed_lines, removed_stale=0, removed_suggestions=0)
 
 
@@ -202,11 +208,20 @@ def list_block_changes(query: Mapping[str, Any]) -> Response:
     position = read_cursor(caller, "changes", query["cursor"])
     services = current_services()
     with services.binder.bound(caller.identity) as connection:
+        _read_for(caller, connection)
         changes, following = list_changes(
             connection, caller.identity, limit=query["limit"], position=position, now=services.clock.now()
         )
     next_cursor = write_cursor(caller, "changes", following) if following else None
     return reply_json(_CHANGES, {"items": changes, "next_cursor": next_cursor})
+
+
+def _read_for(caller: Caller, connection: Connection) -> Block:
+    """Return the block, unless memory is off and an assistant asks: then nothing personal loads by any door."""
+    block = block_store().read(connection, caller.identity)
+    if caller.kind is Kind.ASSISTANT and not block.memory_on:
+        raise MemoryNotReadError
+    return block
 
 
 def _if_match_holds() -> Precondition | None:

@@ -19,6 +19,15 @@ class MemoryOffError(ForbiddenError):
         )
 
 
+class MemoryNotReadError(MemoryOffError):
+    """The user switched memory off: an assistant reads nothing of it either."""
+
+    def __init__(self) -> None:
+        ForbiddenError.__init__(
+            self, "This user switched memory off, so an assistant reads nothing of it. What is stored stays as it is."
+        )
+
+
 class BlockEmptyError(InvalidError):
     """A rewrite without text is refused: it is how a mistake would delete everything."""
 

@@ -141,7 +141,7 @@ def forget_line() -> Response:
     event_id, place = _named_line()
     try:
         with current_services().binder.bound(caller.identity) as connection:
-            block_store().forget(connection, caller.identity, event_id, place)
+            block_store().forget(connection, caller.identity, author_of(caller), event_id, place)
     except NotFoundError as error:
         return _refuse(caller, error, error.detail)
     return _to_memory("forgotten")

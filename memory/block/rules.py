@@ -12,7 +12,6 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 CHARACTER_LIMIT = 4_000
-DETAIL_CHARACTERS = 200
 KEPT_FOR_TAKING_BACK_DAYS = 30
 SIMILAR_ENOUGH = 0.6
 _PAIRS_COMPARED_AT_MOST = 900

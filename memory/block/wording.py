@@ -5,7 +5,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from memory.block.changes import Change
-from tenancy.sessions import WEB_CLIENT
+from tenancy.clients import WEB_CLIENT
 
 _NOTICES = {
     "unchanged": "Nothing to save: the text is the same as before.",
@@ -61,6 +61,7 @@ def differences(draft: str, saved: str) -> list[dict[str, str]]:
 
 def notice_of(code: str, added: int, removed: int) -> str | None:
     """Return the sentence for what just happened, or None for a code that there is not."""
+    added, removed = max(added, 0), max(removed, 0)
     if code == "saved":
         if not added or not removed:
             return f"Saved. {_lines(added)} added." if added else f"Saved. {_lines(removed)} removed."

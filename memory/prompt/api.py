@@ -82,6 +82,6 @@ def _in_shape(prompt: Prompt) -> dict[str, object]:
 
 
 def _wants_plain_text() -> bool:
-    if "text/plain" not in request.headers.get("Accept", ""):
+    if "text/" not in request.headers.get("Accept", "").lower():
         return False
     return request.accept_mimetypes.best_match(("application/json", "text/plain")) == "text/plain"

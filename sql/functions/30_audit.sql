@@ -59,7 +59,28 @@ BEGIN
 END
 $f$;
 
+-- Lets details of the caller's own entries go at a time, or at the earlier one that they already have: what the model
+-- removed is kept for a while, wherever it stands. Returns how many details that concerns.
+CREATE OR REPLACE FUNCTION tenancy.expire_audit_details(digests bytea[], until timestamptz) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  org uuid := tenancy.org_id();
+  person uuid := tenancy.user_id();
+  concerned bigint;
+BEGIN
+  IF org IS NULL OR person IS NULL THEN
+    RAISE EXCEPTION 'expiring details needs an identity' USING ERRCODE = '28000';
+  END IF;
+  UPDATE app.audit_details d SET expires_at = least(coalesce(d.expires_at, 'infinity'), until)
+  WHERE d.org_id = org AND d.user_id = person AND d.digest = ANY (digests);
+  GET DIAGNOSTICS concerned = ROW_COUNT;
+  RETURN concerned;
+END
+$f$;
+
 REVOKE ALL ON FUNCTION tenancy.append_audit(text, text, text, text, text, text, jsonb, text, jsonb),
-  tenancy.remove_audit_details(bytea[], uuid, integer) FROM PUBLIC;
+  tenancy.remove_audit_details(bytea[], uuid, integer), tenancy.expire_audit_details(bytea[], timestamptz)
+  FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenancy.append_audit(text, text, text, text, text, text, jsonb, text, jsonb),
-  tenancy.remove_audit_details(bytea[], uuid, integer) TO keepline_app, keepline_worker;
+  tenancy.remove_audit_details(bytea[], uuid, integer), tenancy.expire_audit_details(bytea[], timestamptz)
+  TO keepline_app, keepline_worker;

@@ -14,10 +14,13 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f
   ) AS catalogue
 $f$;
 
-CREATE OR REPLACE FUNCTION tenancy.readiness() RETURNS TABLE (revision text, policies_intact boolean)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
-  SELECT a.revision, a.fingerprint = tenancy.policy_fingerprint() FROM tenancy.applied a
+CREATE OR REPLACE FUNCTION tenancy.readiness(ticket text) RETURNS TABLE (revision text, policies_intact boolean)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  PERFORM tenancy.open_ticket(ticket, 'readiness');
+  RETURN QUERY SELECT a.revision, a.fingerprint = tenancy.policy_fingerprint() FROM tenancy.applied a;
+END
 $f$;
 
-REVOKE ALL ON FUNCTION tenancy.policy_fingerprint(), tenancy.readiness() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenancy.readiness() TO keepline_app, keepline_worker;
+REVOKE ALL ON FUNCTION tenancy.policy_fingerprint(), tenancy.readiness(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenancy.readiness(text) TO keepline_app, keepline_worker;

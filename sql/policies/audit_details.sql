@@ -1,7 +1,7 @@
 -- Changed lines are read by the person they concern; written and removed through the guard's functions.
 REVOKE ALL ON app.audit_details FROM keepline_app, keepline_worker, keepline_guard, keepline_maint;
 GRANT SELECT ON app.audit_details TO keepline_app, keepline_worker;
-GRANT SELECT, INSERT, DELETE ON app.audit_details TO keepline_guard;
+GRANT SELECT, INSERT, DELETE, UPDATE (expires_at) ON app.audit_details TO keepline_guard;
 GRANT SELECT (expires_at), DELETE ON app.audit_details TO keepline_maint;
 
 CREATE POLICY own_details ON app.audit_details FOR SELECT TO keepline_app, keepline_worker

@@ -51,11 +51,11 @@ def test_there_is_a_next_page_only_where_it_holds_something(entries: int, sizes:
 
 
 def test_what_arrives_meanwhile_repeats_nothing_and_hides_nothing(cast: Cast) -> None:
-    calls = cast.owner.assistant
-    write(calls, 10)
+    calls = cast.owner.program
+    write(cast.owner.assistant, 10)
     there = [change["id"] for change in changes_of(calls)]
     first, cursor = page_of(calls, 4)
-    write(calls, 3, "newer")
+    write(cast.owner.assistant, 3, "newer")
     cast.owner.program.put("/v1/memory/switch", {"on": False})
     second, cursor = page_of(calls, 4, cursor)
     third, cursor = page_of(calls, 4, cursor)

@@ -72,3 +72,12 @@ def test_writing_after_a_clear_starts_anew(way: str, cast: Cast) -> None:
     saved = calls.write("b").get_json()
     assert (saved["removed"], saved["added"]) == ([], ["b"])
     assert changes_of(calls)[0]["counts"]["characters_before"] == 0
+
+
+def test_a_clear_can_ask_that_nothing_changed(cast: Cast) -> None:
+    stale = cast.owner.program.get("/v1/memory/block").headers["ETag"]
+    current = cast.owner.program.write("- one").headers["ETag"]
+    refused = cast.owner.program.delete("/v1/memory/block", headers={"If-Match": stale})
+    assert problem_of(refused) == (412, "block_changed")
+    assert block_of(cast.owner)["exists"] is True
+    assert cast.owner.program.delete("/v1/memory/block", headers={"If-Match": current}).status_code == 200

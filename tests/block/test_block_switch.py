@@ -92,3 +92,12 @@ def test_one_person_s_switch_is_nobody_else_s(off: Cast) -> None:
     for name, person in off:
         if name != "owner":
             assert person.assistant.write("still works").status_code == 200
+
+
+def test_an_assistant_reads_nothing_of_it_and_the_user_reads_all(off: Cast) -> None:
+    """Nothing personal loads by any door."""
+    for path in ("/v1/memory/block", "/v1/memory/changes"):
+        assert problem_of(off.owner.assistant.get(path)) == (403, "memory_off")
+        assert "two" in off.owner.program.get(path).text
+    switch(off, on=True)
+    assert "two" in off.owner.assistant.get("/v1/memory/block").text

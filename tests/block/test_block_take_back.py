@@ -122,9 +122,10 @@ def test_after_30_days_a_line_is_offered_no_more_and_then_removed(world: World, 
     for path in (TAKE_BACK, FORGET):
         assert post(browser, path, **named).status_code == 404
 
-    assert "removed" in str(world.rows("SELECT change FROM app.audit_details"))
-    assert expire(world) == 1
-    assert world.rows("SELECT DISTINCT change FROM app.audit_details") == [("added",)]
+    assert places_of(world, WORD) == ["app.audit_details"]
+    assert expire(world) == 2
+    assert places_of(world, WORD) == []
+    assert world.rows("SELECT change, text FROM app.audit_details") == [("added", "Stays.")]
     assert len(changes_of(cast.owner.program)) == 2
 
 
@@ -148,3 +149,22 @@ def test_forgetting_reaches_what_was_digested_under_the_key_before(world: World,
         assert post(browser, FORGET, event_id=newest["id"], place=detail["place"]).status_code == 303
     left = world.rows("SELECT change, text FROM app.audit_details WHERE text LIKE %s", f"%{WORD}%")
     assert left == []
+
+
+def test_a_line_that_was_typed_again_meanwhile_is_not_doubled(cast: Cast) -> None:
+    named = removed_by_the_model(cast)
+    cast.owner.program.write(f"Likes {WORD}.\nStays.")
+    browser = cast.owner.browser()
+    assert post(browser, TAKE_BACK, **named).status_code == 303
+    assert text_of(cast.owner) == f"Likes {WORD}.\nStays."
+    assert post(browser, TAKE_BACK, **named).status_code == 404
+
+
+def test_what_the_model_edits_expires_as_well_and_what_is_still_there_does_not(world: World, cast: Cast) -> None:
+    cast.owner.assistant.write(f"Likes {WORD} in the morning.\nStays.\nStays.")
+    cast.owner.assistant.write("Likes tea in the morning.\nStays.")
+    world.move_clock(timedelta(days=30, minutes=1))
+    assert expire(world) == 3
+    assert places_of(world, WORD) == []
+    left = [text for (text,) in world.rows("SELECT text FROM app.audit_details ORDER BY event_id, place")]
+    assert left == ["Stays.", "Stays.", "Likes tea in the morning."]

@@ -146,5 +146,11 @@ def test_an_unknown_company_is_told_so_on_the_form(slug: str, world: World) -> N
 
 def test_a_browser_at_another_address_is_sent_to_the_public_one_first(world: World) -> None:
     reply = world.app.test_client().get("/login/start?org=acme", base_url=f"http://localhost:{WEB_PORT}")
-    assert reply.headers["Location"] == f"http://127.0.0.1:{WEB_PORT}/login/start?org=acme"
+    assert reply.headers["Location"] == f"http://127.0.0.1:{WEB_PORT}/login/start?org=acme&moved=1"
     assert "Set-Cookie" not in reply.headers
+
+
+def test_a_browser_is_sent_to_the_public_address_once_at_most(world: World) -> None:
+    """Behind a proxy that does not pass the host on, every request seems to come by another address."""
+    reply = world.app.test_client().get("/login/start?org=acme&moved=1", base_url="http://internal:9000")
+    assert reply.headers["Location"].startswith(world.demo.provider_url)

@@ -11,7 +11,7 @@ SCHEMAS_OF_KEEPLINE = "('app', 'tenancy', 'public')"
 
 # Reviewed: everything of schema tenancy that each role may call.
 ACCESSORS = {"org_id", "user_id", "roles", "team_ids", "led_team_ids", "stored_time"}
-TRAIL = {"append_audit", "remove_audit_details", "readiness"}
+TRAIL = {"append_audit", "remove_audit_details", "expire_audit_details", "readiness"}
 LOOK_UPS = {
     "find_sign_in_provider", "find_token_providers", "find_client", "resolve_user", "find_session", "keep_sign_in",
     "take_sign_in",

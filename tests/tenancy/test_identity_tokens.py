@@ -169,6 +169,7 @@ def test_a_token_of_another_key_is_an_error(connection: Connection, token: str) 
         "DELETE FROM app.blocks",
         "SELECT tenancy.append_audit('c', 'user', 'a.b', 'block', null, 'done', '{}', 'r', '[]')",
         "SELECT tenancy.remove_audit_details(null, null, null)",
+        "SELECT tenancy.expire_audit_details('{}', now())",
     ],
 )
 def test_no_statement_runs_under_a_forged_identity(

@@ -76,3 +76,14 @@ def test_two_keys_of_one_name_are_refused() -> None:
     twin = next(secret for secret in secrets if SigningKey(secret).key_id == SigningKey(first).key_id)
     with pytest.raises(SetupError, match="share a key id by chance; choose another new key"):
         signing_keys(KeyPair(first, twin))
+
+
+def test_a_process_whose_key_the_database_does_not_know_is_not_ready_and_says_so(world: World, cast: Cast) -> None:
+    """It is not the database that is away, and not the caller's credential that is wrong."""
+    token = cast.owner.program.token
+    with world.another_app(KEEPLINE_IDENTITY_KEY="another identity key of 40 characters...") as app:
+        ready = app.test_client().get("/readyz")
+        asked = app.test_client().get("/v1/prompt", headers={"Authorization": f"Bearer {token}"})
+    for reply in (ready, asked):
+        assert (reply.status_code, reply.get_json()["code"]) == (503, "identity_rejected")
+        assert "keepline migrate" in reply.get_json()["detail"]

@@ -182,3 +182,13 @@ def test_without_the_extension_it_refuses(world: World) -> None:
         pytest.raises(SetupError, match="The extension vector is not installed"),
     ):
         refuse_unsafe_login(web_login(world.settings), strict_floor=False)
+
+
+@pytest.mark.parametrize("login_of", [web_login, worker_login], ids=["web", "worker"])
+def test_a_superuser_that_takes_the_role_on_is_refused(world: World, login_of: LoginOf) -> None:
+    """SET ROLE NONE would bring the superuser back."""
+    role = login_of(world.settings).role
+    said = _refused(
+        Login(role, make_conninfo(world.server.conninfo("postgres"), options=f"-c role={role} -c track_activities=off"))
+    )
+    assert "postgres is a superuser, which no policy binds" in said

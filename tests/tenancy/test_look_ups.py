@@ -12,6 +12,7 @@ from tests.world import World
 
 FIELDS = {
     "find_sign_in_provider": {"slug": "acme"},
+    "readiness": {},
     "find_token_providers": {"issuer": "?"},
     "find_client": {"org_id": "?", "client_id": "demo-console"},
     "resolve_user": {},

@@ -8,6 +8,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from demo.folder import DemoFolder
+from demo.seed import seed_demo
 from tenancy.clients import Kind
 from tenancy.database import operator_login
 from tenancy.errors import SetupError
@@ -117,3 +119,25 @@ def test_a_client_holds_what_its_kind_may(world: World, act: Any, kind: Kind, sc
     with pytest.raises(SetupError, match=f"A client of the kind {kind} can hold"):
         act(work)
     assert world.rows("SELECT count(*) FROM app.clients WHERE client_id = 'claims-client'") == [(0,)]
+
+
+def test_the_settings_page_s_own_id_is_no_client(world: World) -> None:
+    def register(connection: psycopg.Connection[Any]) -> None:
+        org_id = find_org(connection, "acme")
+        assert org_id is not None
+        register_client(connection, org_id, "web", "Web", Kind.USER, ["memory:read"], world.clock.now())
+
+    with pytest.raises(SetupError, match="settings page"):
+        as_maintainer(operator_login(world.settings), register)
+
+
+def test_the_demo_does_not_open_a_database_that_it_did_not_make(world: World) -> None:
+    """Another demo's folder stands for any other maker: acme is there, and not by this identity provider."""
+    other = DemoFolder(world.demo.provider_port + 1, "s" * 32)
+    before = world.rows("SELECT count(*) FROM app.providers")
+    with pytest.raises(SetupError, match="did not make"):
+        as_maintainer(
+            operator_login(world.settings),
+            lambda connection: seed_demo(connection, other, world.services.sessions.box, world.clock.now()),
+        )
+    assert world.rows("SELECT count(*) FROM app.providers") == before

@@ -171,3 +171,18 @@ def test_one_key_may_not_serve_both_purposes_by_accident(tmp_path: Path) -> None
     settings = _read(tmp_path, **dict.fromkeys(KEYS, GOOD))
     assert settings.secret_key == settings.identity_key
     assert derive_key(GOOD.encode(), "identity") != derive_key(GOOD.encode(), "line digests")
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("http://Localhost:8413", "http://localhost:8413"),
+        ("http://localhost:80", "http://localhost"),
+        ("https://Memory.Example.com:443/", "https://memory.example.com"),
+        ("https://memory.example.com:8443", "https://memory.example.com:8443"),
+        ("http://[::1]:8000", "http://[::1]:8000"),
+    ],
+)
+def test_the_public_address_is_read_as_browsers_send_it(written: str, read: str) -> None:
+    """It is compared with the Host header, and stands in the redirect address at the identity provider."""
+    assert read_settings({"KEEPLINE_PUBLIC_URL": written}).public_url == read

@@ -24,7 +24,7 @@ from memory.block.errors import (
     MemoryOffError,
 )
 from memory.block.store.lines import LineRecord, LineRows, Origin
-from memory.block.store.trail import entry_of_rewrite, forget_removed
+from memory.block.store.trail import record_rewrite
 from memory.block.tables import blocks
 from memory.text.rules import clean
 from tenancy.clock import Clock
@@ -153,24 +153,37 @@ class BlockStore:
         """
         before = self.read(connection, identity, lock=True)
         line = self._kept_line(connection, identity, event_id, place)
-        text = self._checked(identity, rules.take_back(before.text, line.text))
+        text = before.text
+        if line.text not in {known.text for known in rules.split_lines(text)}:  # else it was typed again meanwhile
+            text = self._checked(identity, rules.take_back(text, line.text))
         saved = self._save(connection, identity, author, before, text, origin)
         audit.remove_details(connection, event_id=event_id, place=place)
         return saved
 
-    def forget(self, connection: Connection, identity: Identity, event_id: UUID, place: int) -> None:
+    def forget(self, connection: Connection, identity: Identity, author: Author, event_id: UUID, place: int) -> None:
         """Remove for good a line that the model removed, wherever the trail's details hold it.
 
         Raises:
             NotFoundError: the line is no longer kept.
 
         """
+        self.read(connection, identity, lock=True)
         line = self._kept_line(connection, identity, event_id, place)
-        audit.remove_details(connection, digests=[line.digest])
+        removed = audit.remove_details(connection, digests=[line.digest])
+        audit.append(connection, author, Entry("block.forget", "block", counts={"removed": removed}))
 
-    def clear(self, connection: Connection, identity: Identity, author: Author) -> int:
-        """Remove the block and every changed line that the trail holds; return how many lines went."""
+    def clear(
+        self, connection: Connection, identity: Identity, author: Author, precondition: Precondition | None = None
+    ) -> int:
+        """Remove the block and every changed line that the trail holds; return how many lines went.
+
+        Raises:
+            BlockChangedError: the precondition does not hold.
+
+        """
         before = self.read(connection, identity, lock=True)
+        if precondition is not None and not precondition(before):
+            raise BlockChangedError
         connection.execute(
             delete(blocks).where(blocks.c.org_id == identity.org_id, blocks.c.user_id == identity.user_id)
         )
@@ -236,10 +249,7 @@ class BlockStore:
         else:
             connection.execute(insert(blocks).values(stamp))
         LineRows(connection, identity, before.line_key).save(rewrite, origin, now)
-        if author.writer is Writer.USER:
-            forget_removed(connection, before.line_key, rewrite, text)
-        entry = entry_of_rewrite(author.writer, before.line_key, rewrite, before.text, text, now)
-        audit.append(connection, author, entry)
+        record_rewrite(connection, author, before.line_key, rewrite, (before.text, text), now)
         return Saved(text, rewrite.removed, rewrite.added)
 
     def _kept_line(self, connection: Connection, identity: Identity, event_id: UUID, place: int) -> Detail:
