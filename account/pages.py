@@ -127,7 +127,7 @@ def _sign_in_form() -> dict[str, Any]:
         "org": request.args.get("org", ""),
         "next": safe_return_path(request.args.get("next")),
         "problem": None,
-        "demo_orgs": [{"slug": "acme", "name": "Acme"}, {"slug": "birch", "name": "Birch"}] if settings.demo else [],
+        "demo_orgs": settings.demo_orgs,
         "notice": "You are signed out." if signed_out else None,
     }
 

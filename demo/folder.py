@@ -7,6 +7,7 @@ import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from demo.people import ORGS
 from tenancy.errors import SetupError
 from tenancy.settings import DEMO_MARKER
 
@@ -21,6 +22,7 @@ class DemoFolder:
 
     provider_port: int
     web_client_secret: str
+    orgs: tuple[dict[str, str], ...] = tuple({"slug": org.slug, "name": org.display_name} for org in ORGS)
 
     @property
     def provider_url(self) -> str:

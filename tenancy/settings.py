@@ -1,5 +1,6 @@
 """The settings: the only file that reads the environment, once and strictly."""
 
+import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -88,6 +89,7 @@ class Settings:
     web_workers: int
     web_threads: int
     unknown_names: tuple[str, ...]
+    demo_orgs: tuple[Mapping[str, str], ...]
 
     @property
     def embedded(self) -> bool:
@@ -110,12 +112,14 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values = dict(os.environ if environ is None else environ)
     port = _number(values, "KEEPLINE_PORT", default=8000, least=1, most=65535)
     data_folder = Path(values.get("KEEPLINE_DATA_DIR") or PROJECT_FOLDER / "var").expanduser().absolute()
+    demo = _demo(values, data_folder)
     return Settings(
         port=port,
         public_url=_public_url(values, port),
         data_folder=data_folder,
         database=_database_urls(values),
-        demo=_demo(values, data_folder),
+        demo=demo,
+        demo_orgs=_demo_orgs(data_folder) if demo else (),
         secret_key=_key_pair(values, "KEEPLINE_SECRET_KEY"),
         identity_key=_key_pair(values, "KEEPLINE_IDENTITY_KEY"),
         trusted_proxies=_number(values, "KEEPLINE_TRUSTED_PROXIES", default=0, least=0, most=10),
@@ -229,6 +233,14 @@ def _demo(values: Mapping[str, str], data_folder: Path) -> bool:
             "on this machine can become. Use another KEEPLINE_DATA_DIR."
         )
     return asked
+
+
+def _demo_orgs(data_folder: Path) -> tuple[Mapping[str, str], ...]:
+    """Return what the demo offers for signing in with one click; none before it made its folder."""
+    try:
+        return tuple(json.loads((data_folder / DEMO_MARKER).read_text("utf-8"))["orgs"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
 
 
 def _key_pair(values: Mapping[str, str], name: str) -> KeyPair | None:

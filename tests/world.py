@@ -106,6 +106,7 @@ def running_world(folder: Path) -> Iterator[World]:
     """Start everything on an empty data folder and stop it at the end."""
     settings = read_settings(_environment(folder))
     demo = prepare_demo_folder(folder, settings.port)
+    settings = read_settings(_environment(folder))  # again, now that the folder says that it is the demo's
     secret_key, identity_key = ensure_keys(settings)
     clock = MovableClock()
     with EmbeddedServer(folder) as server, _running_provider(settings, demo):
