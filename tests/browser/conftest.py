@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from tests.browser.driving import CHROMIUM_OPTIONS, PATIENCE_MILLISECONDS, NewContext, Site, Watch, sign_in
+from tests.browser.driving import PATIENCE_MILLISECONDS, NewContext, Site, Watch, sign_in
+from tests.chromium import launch_chromium
 from tests.world import World
 
 
@@ -22,7 +23,7 @@ def _running_site(_whole_world: World) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(CHROMIUM_OPTIONS))
+        browser = launch_chromium(playwright)
         yield browser
         browser.close()
 

@@ -14,15 +14,6 @@ from tests.world import WEB_PORT, World
 
 ADDRESS = f"http://127.0.0.1:{WEB_PORT}"
 MEMORY = f"{ADDRESS}/settings/memory"
-CHROMIUM_OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PATIENCE_MILLISECONDS = 10_000
 
 NewContext = Callable[..., BrowserContext]

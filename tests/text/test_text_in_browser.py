@@ -14,19 +14,11 @@ from playwright.sync_api import Page, sync_playwright
 
 from memory.text import rules
 from memory.text.rules import clean, count
+from tests.chromium import launch_chromium
 
 pytestmark = pytest.mark.browser
 
 STATIC = Path(__file__).parents[2] / "static"
-CHROMIUM_OPTIONS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SEED = 20_240_229
 TEXTS = 6_000
 
@@ -44,7 +36,7 @@ def page() -> Iterator[Page]:
     thread.start()
     try:
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=list(CHROMIUM_OPTIONS))
+            browser = launch_chromium(playwright)
             page = browser.new_page()
             page.goto(f"http://127.0.0.1:{server.server_port}/text.js")
             yield page
