@@ -58,11 +58,8 @@ def save_memory() -> Response:
     """Save the text unless the block changed since the editing began."""
     caller = current_caller()
     typed, seen = request.form.get("text", ""), request.form.get("seen", "")
-    text_before = ""
 
     def is_as_seen(block: Block) -> bool:
-        nonlocal text_before
-        text_before = block.text
         return block.text_digest == seen or block.text == clean(typed)
 
     try:
@@ -74,7 +71,7 @@ def save_memory() -> Response:
         return _show(caller, draft=typed, error=error)
     if saved.added or saved.removed:
         return _to_memory("saved", added=len(saved.added), removed=len(saved.removed))
-    return _to_memory("unchanged" if saved.text == text_before else "rearranged")
+    return _to_memory("rearranged" if saved.changed else "unchanged")
 
 
 @doors.post("/settings/memory/switch")

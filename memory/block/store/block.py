@@ -64,11 +64,12 @@ class Block:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a rewrite stored and what it changed."""
+    """What a rewrite stored and what it changed; a text whose lines only moved is changed too."""
 
     text: str
     removed: list[str]
     added: list[str]
+    changed: bool
 
 
 Precondition = Callable[[Block], bool]
@@ -229,7 +230,7 @@ class BlockStore:
     ) -> Saved:
         """Store a checked text: the one way by which a block changes."""
         if text == before.text:
-            return Saved(text, [], [])
+            return Saved(text, [], [], changed=False)
         rewrite = rules.compare(before.text, text)
         if not before.memory_on and rewrite.added:
             raise MemoryOffError
@@ -250,7 +251,7 @@ class BlockStore:
             connection.execute(insert(blocks).values(stamp))
         LineRows(connection, identity, before.line_key).save(rewrite, origin, now)
         record_rewrite(connection, author, before.line_key, rewrite, (before.text, text), now)
-        return Saved(text, rewrite.removed, rewrite.added)
+        return Saved(text, rewrite.removed, rewrite.added, changed=True)
 
     def _kept_line(self, connection: Connection, identity: Identity, event_id: UUID, place: int) -> Detail:
         detail = audit.find_detail(connection, identity, event_id, place)
