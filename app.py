@@ -5,18 +5,23 @@ from flask_login import LoginManager
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 import account.pages
+import account.provider_logout.api
+import account.sessions.pages
 import memory.block.api
 import memory.block.pages
 import memory.prompt.api
 import web.service
 from tenancy.clock import Clock
 from tenancy.database import web_login
-from tenancy.guards import GuardedFlask, admit_caller, guard_of, load_web_user
+from tenancy.guards import Door, GuardedFlask, admit_caller, guard_of, load_web_user
 from tenancy.services import build_services
 from tenancy.settings import PROJECT_FOLDER, Settings, read_settings
+from web.bodies import BoundedRequest
 from web.headers import register_headers
+from web.limits import check_limits, register_limits
 from web.problems import register_problems
 from web.render import register_pages_frame
+from web.shapes import refuse_unknown_query
 
 BODY_BYTES_AT_MOST = 1_000_000
 
@@ -34,16 +39,20 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         template_folder=str(PROJECT_FOLDER / "templates"),
         static_folder=str(PROJECT_FOLDER / "static"),
     )
+    app.request_class = BoundedRequest
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_AT_MOST
-    app.extensions["keepline"] = build_services(settings, web_login(settings), clock)
+    services = app.extensions["keepline"] = build_services(settings, web_login(settings), clock)
 
     register_headers(app)
     register_problems(app)
     register_pages_frame(app)
+    register_limits(app, services)
     _register_guards(app)
 
     app.register_blueprint(web.service.doors)
     app.register_blueprint(account.pages.doors)
+    app.register_blueprint(account.sessions.pages.doors)
+    app.register_blueprint(account.provider_logout.api.doors)
     app.register_blueprint(memory.block.api.doors)
     app.register_blueprint(memory.block.pages.doors)
     app.register_blueprint(memory.prompt.api.doors)
@@ -63,5 +72,13 @@ def _register_guards(app: GuardedFlask) -> None:
 
     @app.before_request
     def admit() -> None:
-        if request.endpoint is not None:
-            admit_caller(guard_of(app, request.endpoint))
+        if request.endpoint is None:
+            return
+        guard = guard_of(app, request.endpoint)
+        try:
+            admit_caller(guard)
+        finally:
+            # Also what the guard refuses a known caller is counted, or asking for it would cost nothing.
+            check_limits(guard)
+        if guard.door is Door.API:
+            refuse_unknown_query(app.view_functions[request.endpoint])

@@ -13,7 +13,7 @@ from memory.audit import store as audit
 from memory.audit.rules import Author, Entry, Writer
 from tenancy.clients import WEB_CLIENT
 from tenancy.errors import InvalidError
-from tenancy.guards import PUBLIC, guarded, known_caller, page, session_cookie_name
+from tenancy.guards import PUBLIC, guarded, known_caller, page, session_cookie_attributes, session_cookie_name
 from tenancy.identity import Identity
 from tenancy.oidc import SignInRefusedError
 from tenancy.roles import rights_from_claims
@@ -64,7 +64,7 @@ def start_sign_in() -> Response:
     services.sessions.keep_sign_in(sign_in, browser)
     reply = make_response(redirect(address))
     reply.set_cookie(
-        _browser_cookie_name(), browser, max_age=timedelta(minutes=_BROWSER_MINUTES), **_cookie_attributes()
+        _browser_cookie_name(), browser, max_age=timedelta(minutes=_BROWSER_MINUTES), **session_cookie_attributes()
     )
     return reply
 
@@ -82,29 +82,31 @@ def finish_sign_in() -> Response:
         raise SignInRefusedError(
             "This sign-in is not known: it was used before, is over ten minutes old, or began elsewhere."
         )
-    claims = services.providers.finish(provider, _callback_address(), sign_in, answer)
+    signed_in = services.providers.finish(provider, _callback_address(), sign_in, answer)
+    rights = rights_from_claims(provider.org_id, signed_in.claims, provider.rules)
     author = _author()
     user_id = services.directory.resolve_user(
-        provider, str(claims["sub"]), claims, client=WEB_CLIENT, request_id=author.request_id
+        provider, str(signed_in.claims["sub"]), signed_in.claims, client=WEB_CLIENT, request_id=author.request_id
     )
-    rights = rights_from_claims(provider.org_id, claims)
     identity = Identity(provider.org_id, user_id, rights.roles, rights.team_ids, rights.led_team_ids)
     _end_current_session()
     with services.binder.bound(identity) as connection:
-        secret = services.sessions.start(connection)
+        secret = services.sessions.start(connection, provider, signed_in, rights)
         audit.append(connection, author, Entry("session.start", "user", str(user_id)))
     reply = make_response(redirect(sign_in.return_to))
-    reply.set_cookie(session_cookie_name(), secret, max_age=timedelta(days=_SESSION_DAYS), **_cookie_attributes())
+    reply.set_cookie(
+        session_cookie_name(), secret, max_age=timedelta(days=_SESSION_DAYS), **session_cookie_attributes()
+    )
     return reply
 
 
 @doors.post("/logout")
-@guarded(page())
+@guarded(page(lapsed=True))
 def sign_out() -> Response:
     """End the session here and on the server."""
     _end_current_session(with_entry=True)
     reply = make_response(redirect("/login?notice=signed_out", 303))
-    reply.delete_cookie(session_cookie_name(), **_cookie_attributes())
+    reply.delete_cookie(session_cookie_name(), **session_cookie_attributes())
     return reply
 
 
@@ -116,7 +118,7 @@ def choose_theme() -> Response:
     if theme not in THEMES:
         raise InvalidError("There is no such look. Nothing was changed.")
     reply = make_response(redirect(safe_return_path(request.form.get("next") or "/"), 303))
-    reply.set_cookie(THEME_COOKIE, theme, max_age=timedelta(days=_THEME_DAYS), **_cookie_attributes())
+    reply.set_cookie(THEME_COOKIE, theme, max_age=timedelta(days=_THEME_DAYS), **session_cookie_attributes())
     return reply
 
 
@@ -138,7 +140,7 @@ def _end_current_session(*, with_entry: bool = False) -> None:
     services = current_services()
     user = current_user
     with services.binder.bound(user.identity) as connection:
-        services.sessions.end(connection, user)
+        services.sessions.end(connection, user.identity, user.session_id)
         if with_entry:
             audit.append(connection, _author(), Entry("session.end", "user", user.get_id()))
 
@@ -157,12 +159,3 @@ def _callback_address() -> str:
 
 def _browser_cookie_name() -> str:
     return f"{session_cookie_name()}_sign_in"
-
-
-def _cookie_attributes() -> dict[str, Any]:
-    return {
-        "path": "/",
-        "secure": current_services().settings.served_on_tls,
-        "httponly": True,
-        "samesite": "Lax",
-    }

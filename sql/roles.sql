@@ -42,15 +42,77 @@ ALTER DEFAULT PRIVILEGES FOR ROLE keepline_guard REVOKE EXECUTE ON FUNCTIONS FRO
 REVOKE USAGE ON LANGUAGE plpgsql FROM PUBLIC;
 GRANT USAGE ON LANGUAGE plpgsql TO keepline_owner, keepline_guard;
 
--- What other sessions run, ending them, SQL run from a string, and large objects (which no policy guards).
-REVOKE EXECUTE ON FUNCTION
-  pg_stat_get_activity(int), pg_stat_get_backend_activity(int),
-  pg_terminate_backend(int, bigint), pg_cancel_backend(int),
-  query_to_xml(text, boolean, boolean, text), query_to_xml_and_xmlschema(text, boolean, boolean, text),
-  query_to_xmlschema(text, boolean, boolean, text),
-  lo_creat(int), lo_create(oid), lo_from_bytea(oid, bytea), lo_put(oid, bigint, bytea), lowrite(int, bytea),
-  lo_open(oid, int), loread(int, int), lo_get(oid), lo_get(oid, bigint, int), lo_unlink(oid)
-FROM PUBLIC;
+-- What says how much others store and do, locks and signals that reach other sessions, and what no policy guards.
+-- By pattern, because signatures and members differ between versions. A function that PostgreSQL itself keeps from
+-- PUBLIC stays as it is; what is taken from PUBLIC here goes to the roles that need it, never to the app.
+DO $revokes$
+DECLARE
+  family record;
+  functions text;
+BEGIN
+  FOR family IN
+    SELECT * FROM (VALUES
+      -- Activity, sizes, counts of rows, transactions and log positions; currtid2 follows rows past the policies.
+      ('^(pg_stat_get_.*|pg_(table|indexes|total_relation|relation|database|tablespace)_size|pg_lock_status'
+        || '|pg_(safe_snapshot_)?blocking_pids|pg_isolation_test_session_is_blocked|pg_prepared_xact'
+        || '|pg_get_replication_slots|pg_get_multixact_members|pg_export_snapshot|pg_last_committed_xact'
+        || '|pg_current_(xact_id|snapshot)(_if_assigned)?|pg_xact_.*|txid_(current|status).*'
+        || '|pg_(current|last)_wal_.*|pg_wal_.*|pg_walfile_name.*|pg_available_wal_summaries|pg_get_wal_.*'
+        || '|pg_control_.*|pg_sequence_last_value|pg_get_sequence_data|currtid2)$',
+        'keepline_owner, keepline_guard, keepline_maint, keepline_purge, keepline_migrate, pg_read_all_stats'),
+      -- Waiting for and waking other sessions. NOTIFY as a statement stays, so what it carries proves nothing.
+      ('^(pg_(try_)?advisory_.*|pg_notify|pg_notification_queue_usage)$',
+        'keepline_owner, keepline_guard, keepline_maint, keepline_purge, keepline_migrate, keepline_worker'),
+      -- Ending sessions, SQL run from a string, replication, and large objects.
+      ('^(pg_(terminate|cancel)_backend|.*_to_xml(schema|_and_xmlschema)?|ts_stat|lo_.*|loread|lowrite'
+        || '|pg_logical_.*|pg_(create|copy)_(logical|physical)_replication_slot|pg_drop_replication_slot'
+        || '|pg_replication_slot_advance|pg_sync_replication_slots)$',
+        NULL)
+    ) AS families (pattern, grantees)
+  LOOP
+    SELECT string_agg(p.oid::regprocedure::text, ', ') INTO functions FROM pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.proname ~ family.pattern
+      AND NOT EXISTS (SELECT FROM pg_init_privs i WHERE i.classoid = 'pg_proc'::regclass AND i.objoid = p.oid);
+    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', functions);
+    IF family.grantees IS NOT NULL THEN
+      EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', functions, family.grantees);
+    END IF;
+  END LOOP;
+  -- It runs the query that its second argument holds; the other ts_rewrite does not.
+  REVOKE EXECUTE ON FUNCTION ts_rewrite(tsquery, text) FROM PUBLIC;
+
+  -- How many rows and pages a table has. Everything else of the catalogue of tables stays readable.
+  REVOKE SELECT ON pg_class FROM PUBLIC;
+  EXECUTE (
+    SELECT format('GRANT SELECT (%s) ON pg_class TO PUBLIC', string_agg(quote_ident(a.attname), ', '))
+    FROM pg_attribute a WHERE a.attrelid = 'pg_class'::regclass AND a.attnum > 0 AND NOT a.attisdropped
+      AND a.attname NOT IN ('reltuples', 'relpages', 'relallvisible', 'relallfrozen')
+  );
+  GRANT SELECT ON pg_class
+    TO keepline_owner, keepline_guard, keepline_maint, keepline_purge, keepline_migrate, pg_read_all_stats;
+END
+$revokes$;
+
+-- DROP OWNED BY itself would take a login out of every policy, and no privilege forbids it. As the guard's function,
+-- it gives nobody who may replace it the rights of whoever runs a statement.
+CREATE OR REPLACE FUNCTION tenancy.refuse_definitions() RETURNS event_trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+BEGIN
+  IF session_user IN ('keepline_app', 'keepline_worker') THEN
+    RAISE EXCEPTION '% is not for %', tg_tag, session_user USING ERRCODE = '42501';
+  END IF;
+END
+$f$;
+ALTER FUNCTION tenancy.refuse_definitions() OWNER TO keepline_guard;
+REVOKE ALL ON FUNCTION tenancy.refuse_definitions() FROM PUBLIC;
+DO $trigger$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_event_trigger WHERE evtname = 'keepline_refuse_definitions') THEN
+    CREATE EVENT TRIGGER keepline_refuse_definitions ON ddl_command_start
+      EXECUTE FUNCTION tenancy.refuse_definitions();
+  END IF;
+END
+$trigger$;
 
 -- A statement's text can't be read from another session of the same role; the app can't switch this on again.
 ALTER ROLE keepline_app SET track_activities = off;

@@ -2,16 +2,17 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from joserfc import jws
 from joserfc.errors import JoseError
 
-from tenancy.clients import Client, effective_scopes
+from tenancy.clients import Client, Kind, effective_scopes, role_scopes
 from tenancy.clock import Clock
 from tenancy.errors import NotSignedInError, UnknownClientError
-from tenancy.identity import Identity
+from tenancy.identity import Identity, TokenOrigin
 from tenancy.oidc import OpenIDProviders, SignInRefusedError, VerifiedClaims, is_well_formed
 from tenancy.providers import Directory, Provider
 from tenancy.remembered import Remembered
@@ -19,18 +20,25 @@ from tenancy.roles import rights_from_claims
 
 ACCESS_TOKEN_TYPES = ("at+jwt", "application/at+jwt")
 TOKEN_CHARACTERS_AT_MOST = 16_384
+ROLES_SECONDS = 900
+"""How old a token may be for the scopes that roles give: whoever lost a role keeps them no longer."""
 _BEARER_SECONDS = 2.0
 _SIGNATURE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Bearer:
-    """What a valid access token says: who acts for whom, and what the call may do."""
+    """What a valid access token says: who acts for whom, and what the call may do.
+
+    `lapsed_scopes` are those that a younger token of this person and client would hold.
+    """
 
     provider: Provider
     identity: Identity
     client: Client
     scopes: frozenset[str]
+    lapsed_scopes: frozenset[str]
+    claims: VerifiedClaims
     person_name: str | None
     person_email: str | None
 
@@ -38,8 +46,8 @@ class Bearer:
 class BearerTokens:
     """Verifies access tokens; what a token stands for is remembered for 2 s, and never past its `exp`.
 
-    A verified signature is remembered for 60 s. A revoked client is therefore refused within 5 s: 2 s here, and 3 s
-    that the directory remembers the registry.
+    A verified signature is remembered for 60 s. A revoked client and a person who signed out are refused at once all
+    the same: the database looks again as each transaction is bound (tenancy.admit).
     """
 
     def __init__(self, providers: OpenIDProviders, directory: Directory, clock: Clock) -> None:
@@ -47,7 +55,7 @@ class BearerTokens:
         self._directory = directory
         self._clock = clock
         self._bearers: Remembered[Bearer] = Remembered(clock)
-        self._verified: Remembered[tuple[Provider, VerifiedClaims]] = Remembered(clock)
+        self._verified: Remembered[VerifiedClaims] = Remembered(clock)
 
     def authenticate(self, token: str, request_id: str) -> Bearer:
         """Return who the token stands for; a person's first call makes their user.
@@ -63,33 +71,43 @@ class BearerTokens:
             return known
         provider, claims = self._verify(key, token)
         client = self._client(provider, claims)
+        rights = rights_from_claims(provider.org_id, claims, provider.rules)
         subject = str(claims["sub"])
         user_id = self._directory.resolve_user(
             provider, subject, claims, client=client.client_id, request_id=request_id
         )
-        rights = rights_from_claims(provider.org_id, claims)
-        identity = Identity(provider.org_id, user_id, rights.roles, rights.team_ids, rights.led_team_ids)
+        origin = TokenOrigin(int(claims["iat"]), client.client_id)
+        identity = Identity(provider.org_id, user_id, team_ids=rights.team_ids, origin=origin)
+        lapsed: frozenset[str] = frozenset()
+        if client.kind is Kind.USER and self._is_young(claims):
+            identity = replace(identity, roles=rights.roles, led_team_ids=rights.led_team_ids)
+        elif client.kind is Kind.USER:
+            lapsed = client.scopes & role_scopes(rights.roles, rights.led_team_ids)
         scopes = effective_scopes(client.kind, client.scopes, identity)
-        bearer = Bearer(provider, identity, client, scopes, _text(claims.get("name")), _text(claims.get("email")))
+        person_name, person_email = _text(claims.get("name")), _text(claims.get("email"))
+        bearer = Bearer(provider, identity, client, scopes, lapsed, claims, person_name, person_email)
         return self._bearers.keep(key, bearer, min(_BEARER_SECONDS, self._seconds_left(claims)))
 
     def _verify(self, key: bytes, token: str) -> tuple[Provider, VerifiedClaims]:
         known = self._verified.recall(key)
         if known is not None:
-            return known
+            return self._find_provider(known), known
         if len(token) > TOKEN_CHARACTERS_AT_MOST:
             raise NotSignedInError("The access token is too long to be one.")
-        provider = self._find_provider(_unverified_claims(token))
+        provider = self._find_provider(unverified_claims(token))
         try:
             claims = self._providers.verify(token, provider, audience=provider.audience, types=ACCESS_TOKEN_TYPES)
         except SignInRefusedError as error:
             raise NotSignedInError(error.detail) from error
-        return self._verified.keep(key, (provider, claims), min(_SIGNATURE_SECONDS, self._seconds_left(claims)))
+        return provider, self._verified.keep(key, claims, min(_SIGNATURE_SECONDS, self._seconds_left(claims)))
+
+    def _is_young(self, claims: VerifiedClaims) -> bool:
+        return float(claims["iat"]) > self._clock.credential_now().timestamp() - ROLES_SECONDS
 
     def _seconds_left(self, claims: VerifiedClaims) -> float:
         return float(claims["exp"]) - self._clock.credential_now().timestamp()
 
-    def _find_provider(self, claims: dict[str, Any]) -> Provider:
+    def _find_provider(self, claims: Mapping[str, Any]) -> Provider:
         """Choose the org by issuer, audience and claim; the signature is checked against its issuer afterwards."""
         issuer, named = claims.get("iss"), claims.get("aud")
         audiences = [named] if isinstance(named, str) else named if isinstance(named, list) else []
@@ -113,7 +131,7 @@ class BearerTokens:
         return client
 
 
-def _unverified_claims(token: str) -> dict[str, Any]:
+def unverified_claims(token: str) -> dict[str, Any]:
     """Read the payload before the signature is checked, only to learn whose keys to check it with."""
     try:
         payload = jws.extract_compact(token.encode("ascii")).payload

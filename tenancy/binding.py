@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import psycopg
 from psycopg import pq
-from sqlalchemy import ClauseElement, Connection, Engine
+from sqlalchemy import ClauseElement, Connection, Engine, PoolProxiedConnection
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -20,18 +20,26 @@ from tenancy.errors import (
     DatabaseUnavailableError,
     IdentityRejectedError,
     OutcomeUnknownError,
+    SignedOutError,
     UnavailableError,
+    UnknownClientError,
 )
-from tenancy.identity import Identity, Signer
+from tenancy.identity import NO_BACKEND, Identity, Signer
 from tenancy.pipeline import Row, run_in_one_round_trip
 
 logger = logging.getLogger(__name__)
 
-_BIND = "SELECT set_config('keepline.identity', %s, true)"
-_BIND_IN_PIPELINE = b"SELECT set_config('keepline.identity', $1, true)"
+_BIND = b"SELECT set_config('keepline.identity', $1, true)"
+# In the same statement, so that it costs no round trip; a select list is evaluated from left to right.
+_BIND_AND_ADMIT = _BIND + b", tenancy.admit($2, $3)"
 _DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
 _CANNOT_ANSWER = (psycopg.OperationalError, psycopg.InterfaceError)
 _REJECTED = psycopg.errors.InvalidAuthorizationSpecification
+_SIGNED_OUT, _CLIENT_REVOKED = "KL001", "KL002"  # raised by tenancy.admit
+
+
+Statement = tuple[bytes, list[Any]]
+"""SQL with `$1` parameters, and their values."""
 
 
 class Read(NamedTuple):
@@ -61,21 +69,23 @@ class Binder:
         """Open a transaction bound to the identity; commit at the end, roll back on any exception.
 
         Raises:
+            SignedOutError, UnknownClientError: the token that the identity comes from is not in force any more.
             DatabaseUnavailableError: the database did not answer, or gave the work up; nothing is stored.
             OutcomeUnknownError: the connection broke during the commit.
 
         """
-        with _translated(), self._begun(identity) as connection:
+        with _translated(identity), self._begun(identity) as connection:
             yield connection
 
     def read(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
         """Run reads in one transaction bound to the identity, in one round trip, and return the rows of each.
 
         Raises:
+            SignedOutError, UnknownClientError: the token that the identity comes from is not in force any more.
             DatabaseUnavailableError: the database did not answer.
 
         """
-        with _translated():
+        with _translated(identity):
             try:
                 return self._read_once(identity, reads)
             except _CANNOT_ANSWER as error:
@@ -90,11 +100,10 @@ class Binder:
             DatabaseUnavailableError: the database did not answer.
 
         """
-        ticket = self._signer.ticket(function, fields)
-        with _translated(), self._engine.connect() as connection, _discarded_when_broken(connection):
-            # `function` is always a literal of this code base; identifiers can't be bound.
-            statement = f"SELECT * FROM tenancy.{function}(%s)"  # noqa: S608 - see above
-            return _driver(connection).execute(statement, (ticket,)).fetchall()
+        # `function` is always a literal of this code base; identifiers can't be bound.
+        statement = f"SELECT * FROM tenancy.{function}($1)".encode()  # noqa: S608 - see above
+        with _translated(), self._pooled() as pooled:
+            return _run(pooled, [(statement, [self._signer.ticket(function, fields)])])[0]
 
     def readiness(self) -> tuple[str, bool] | None:
         """Return the applied revision and whether the policies are those of the last migrate.
@@ -113,21 +122,22 @@ class Binder:
         self._engine.dispose()
 
     def _read_once(self, identity: Identity, reads: Sequence[tuple[Read, Mapping[str, Any]]]) -> list[list[Row]]:
-        # The pool's own connection: a Connection around it would cost more than binding does.
-        pooled = self._engine.raw_connection()
-        try:
-            token = self._signer.identity_token(identity, pooled.info.get("backend_pid", 0))
-            statements: list[tuple[bytes, list[Any]]] = [(_BIND_IN_PIPELINE, [token])]
+        with self._pooled() as pooled:
+            statements: list[Statement] = [self._binding(identity, pooled)]
             for read, values in reads:
                 given = {**read.constants, **values}
                 statements.append((read.sql, [given[name] for name in read.parameter_names]))
-            driver = cast("psycopg.Connection[Any]", pooled.driver_connection)
-            try:
-                return run_in_one_round_trip(driver, statements)[1:]
-            finally:
-                if driver.closed:
-                    pooled.invalidate()
+            return _run(pooled, statements)[1:]
+
+    @contextmanager
+    def _pooled(self) -> Iterator[PoolProxiedConnection]:
+        """Check out the pool's own connection: a Connection around it would cost more than binding does."""
+        pooled = self._engine.raw_connection()
+        try:
+            yield pooled
         finally:
+            if cast("psycopg.Connection[Any]", pooled.driver_connection).closed:
+                pooled.invalidate()
             pooled.close()
 
     @contextmanager
@@ -165,17 +175,27 @@ class Binder:
     def _begin(self, connection: Connection, identity: Identity) -> None:
         driver = _driver(connection)
         try:
-            with driver.pipeline():
-                driver.execute("BEGIN")
-                driver.execute(_BIND, (self._token(identity, connection),))
+            _run(connection.connection, [(b"BEGIN", []), self._binding(identity, connection.connection)])
         except psycopg.Error:
             if not driver.closed:
                 driver.rollback()
             raise
 
-    def _token(self, identity: Identity, connection: Connection) -> str:
-        record_info = connection.connection.info
-        return self._signer.identity_token(identity, record_info.get("backend_pid", 0))
+    def _binding(self, identity: Identity, pooled: PoolProxiedConnection) -> Statement:
+        token = self._signer.identity_token(identity, _direct_backend(pooled))
+        if identity.origin is None:
+            return _BIND, [token]
+        return _BIND_AND_ADMIT, [token, identity.origin.issued_at, identity.origin.client_id]
+
+
+def _run(pooled: PoolProxiedConnection, statements: Sequence[Statement]) -> list[list[Row]]:
+    driver = cast("psycopg.Connection[Any]", pooled.driver_connection)
+    return run_in_one_round_trip(driver, statements, empty_first=_direct_backend(pooled) != NO_BACKEND)
+
+
+def _direct_backend(pooled: PoolProxiedConnection) -> int:
+    """Return the backend's pid where the connection is direct; behind a pooler it is not known."""
+    return int(pooled.info.get("backend_pid", NO_BACKEND))
 
 
 def _driver(connection: Connection) -> psycopg.Connection[Any]:
@@ -196,12 +216,18 @@ def _discarded_when_broken(connection: Connection) -> Iterator[None]:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _translated(identity: Identity | None = None) -> Iterator[None]:
     """Turn "the database does not answer" and "it does not accept us" of either library into the domain's errors."""
     try:
         yield
-    except _CANNOT_ANSWER as error:
-        raise _domain_error(error) from error
+    except psycopg.Error as error:
+        if isinstance(error, _CANNOT_ANSWER):
+            raise _domain_error(error) from error
+        if error.sqlstate == _SIGNED_OUT:
+            raise SignedOutError from error
+        if error.sqlstate == _CLIENT_REVOKED and identity is not None and identity.origin is not None:
+            raise UnknownClientError(identity.origin.client_id) from error
+        raise
     except DBAPIError as error:
         if isinstance(error.orig, _CANNOT_ANSWER):
             raise _domain_error(error.orig) from error

@@ -1,8 +1,9 @@
 """Clients: the registered programs of an org, of two kinds, and the scopes that each may hold."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from uuid import UUID
 
 from tenancy.identity import Identity, Role
 
@@ -55,9 +56,14 @@ def effective_scopes(kind: Kind, registered: Iterable[str], identity: Identity) 
     scopes = frozenset(registered) & allowed_scopes(kind)
     if kind is Kind.ASSISTANT:
         return scopes
+    return scopes - (ROLE_SCOPES - role_scopes(identity.roles, identity.led_team_ids))
+
+
+def role_scopes(roles: Role, led_team_ids: Collection[UUID]) -> frozenset[str]:
+    """Return the scopes that belong to roles and to the lead of teams."""
     by_role = {
-        "team:write": bool(identity.led_team_ids),
-        "audit:read": Role.REVIEWER in identity.roles,
-        "org:admin": Role.ADMIN in identity.roles,
+        "team:write": bool(led_team_ids),
+        "audit:read": Role.REVIEWER in roles,
+        "org:admin": Role.ADMIN in roles,
     }
-    return scopes - {scope for scope, held in by_role.items() if not held}
+    return frozenset(scope for scope, held in by_role.items() if held)

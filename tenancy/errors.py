@@ -20,10 +20,40 @@ class DomainError(Exception):
 
 
 class NotSignedInError(DomainError):
-    """The caller's credential is missing, expired or not ours."""
+    """The caller's credential is missing, expired or not ours.
+
+    `challenge` holds the parameters that the reply's WWW-Authenticate adds (RFC 6750, section 3); without any, a
+    refused bearer token is called `invalid_token`.
+    """
 
     code = "not_signed_in"
     title = "Sign in first"
+    challenge: ClassVar[str] = ""
+    sign_in_path = "/login"
+
+
+class SignedOutError(NotSignedInError):
+    """The person signed out, here or at their provider, since the credential was issued."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Everything issued before the last sign-out is refused, and this credential is older. Sign in again."
+        )
+
+
+class TokenTooOldError(NotSignedInError):
+    """The token was issued too long ago for what only a role allows (RFC 9470)."""
+
+    code = "token_too_old"
+    title = "A newer token is needed"
+    challenge = 'error="insufficient_user_authentication", error_description="Get a newer token", max_age=900'
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(
+            f"This call needs the scope {scope}, which a role gives, so the token must have been issued in the last "
+            "15 minutes. Get a new token and call again.",
+            scope=scope,
+        )
 
 
 class ForbiddenError(DomainError):
@@ -112,6 +142,21 @@ class PreconditionError(DomainError):
 
     code = "changed"
     title = "Changed meanwhile"
+
+
+class TooManyRequestsError(DomainError):
+    """The caller, or the caller's org, made more requests in a minute than it may; nothing of this one was done."""
+
+    code = "rate_limited"
+    title = "Too many requests"
+
+    def __init__(self, retry_after_seconds: int) -> None:
+        unit = "second" if retry_after_seconds == 1 else "seconds"
+        super().__init__(
+            f"There were too many requests in the last minute, so nothing of this one was done. Try again in "
+            f"{retry_after_seconds} {unit}."
+        )
+        self.retry_after_seconds = retry_after_seconds
 
 
 class UnavailableError(DomainError):

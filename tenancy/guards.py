@@ -5,16 +5,17 @@ view runs, so that 401 and 403 come before anything of the body is read.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar, cast
+from uuid import UUID
 
-from flask import Flask, g, request
+from flask import Flask, current_app, g, request
 from flask_login import current_user
 
 from tenancy.clients import WEB_CLIENT, Kind
-from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError, StaleFormError
+from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError, StaleFormError, TokenTooOldError
 from tenancy.identity import Identity
 from tenancy.services import current_services
 from tenancy.sessions import WebUser
@@ -35,18 +36,22 @@ class Door(StrEnum):
 
 @dataclass(frozen=True)
 class Guard:
-    """What one route asks: the door, and the scope that the caller must hold (None: any signed-in caller)."""
+    """What one route asks: the door, and the scope that the caller must hold (None: any signed-in caller).
+
+    `lapsed` lets a session in whose roles are too old to rely on, for what needs none.
+    """
 
     door: Door
     scope: str | None = None
+    lapsed: bool = False
 
 
-PUBLIC = Guard(Door.PUBLIC)
+PUBLIC = Guard(Door.PUBLIC, lapsed=True)
 
 
-def page(scope: str | None = None) -> Guard:
-    """Ask for a web session, and for a scope where one is named."""
-    return Guard(Door.PAGE, scope)
+def page(scope: str | None = None, *, lapsed: bool = False) -> Guard:
+    """Ask for a web session, and for a scope where one is named; signing out is for a lapsed session too."""
+    return Guard(Door.PAGE, scope, lapsed)
 
 
 def call(scope: str) -> Guard:
@@ -56,7 +61,10 @@ def call(scope: str) -> Guard:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who makes this request: the identity, the client it comes by, and what it may do."""
+    """Who makes this request: the identity, the client it comes by, and what it may do.
+
+    `claims` are what the provider says of the caller, where that is kept: of a bearer token, and of an admin's session.
+    """
 
     identity: Identity
     client_id: str
@@ -65,7 +73,15 @@ class Caller:
     scopes: frozenset[str]
     org_name: str
     person_name: str
-    csrf_token: str | None = None
+    csrf_tokens: Sequence[str] = ()
+    lapsed_scopes: frozenset[str] = frozenset()
+    claims: Mapping[str, Any] | None = None
+    provider_id: UUID | None = None
+
+    @property
+    def csrf_token(self) -> str | None:
+        """The token that forms carry; None where the caller comes by a bearer token."""
+        return self.csrf_tokens[0] if self.csrf_tokens else None
 
 
 def guarded(guard: Guard) -> Callable[[View], View]:
@@ -131,7 +147,7 @@ def admit_caller(guard: Guard) -> None:
     """Let the request through its guard, or raise what it lacks.
 
     Raises:
-        NotSignedInError, MissingScopeError, CrossSiteError, UnknownClientError: see their texts.
+        NotSignedInError, TokenTooOldError, MissingScopeError, CrossSiteError, UnknownClientError: see their texts.
 
     """
     if guard.door is Door.PUBLIC:
@@ -141,10 +157,12 @@ def admit_caller(guard: Guard) -> None:
     if guard.door is Door.API and "Authorization" in request.headers:
         g.caller = _caller_of_bearer()
     caller = current_caller()
-    if caller.csrf_token is not None and request.method not in _SAFE_METHODS:
+    if caller.csrf_tokens and request.method not in _SAFE_METHODS:
         _refuse_cross_site()
-        _check_csrf(caller.csrf_token, guard)
+        _check_csrf(caller.csrf_tokens, guard)
     if guard.scope is not None and guard.scope not in caller.scopes:
+        if guard.scope in caller.lapsed_scopes:
+            raise TokenTooOldError(guard.scope)
         raise MissingScopeError(guard.scope)
 
 
@@ -154,10 +172,24 @@ def session_cookie_name() -> str:
     return "__Host-keepline" if settings.served_on_tls else f"keepline_{settings.port}"
 
 
+def session_cookie_attributes() -> dict[str, Any]:
+    """Return what every cookie of ours is set and deleted with."""
+    return {
+        "path": "/",
+        "secure": current_services().settings.served_on_tls,
+        "httponly": True,
+        "samesite": "Lax",
+    }
+
+
 def load_web_user() -> WebUser | None:
-    """Return the web session's person; flask-login's request loader."""
-    secret = request.cookies.get(session_cookie_name())
-    return current_services().sessions.find(secret) if secret else None
+    """Return the web session's person, with roles and teams that are current; flask-login's request loader."""
+    secret, services = request.cookies.get(session_cookie_name()), current_services()
+    if not secret:
+        return None
+    lapsed_is_fine = request.endpoint is None or guard_of(current_app, request.endpoint).lapsed
+    session = services.sessions.find(secret) if lapsed_is_fine else services.renewal.current(secret)
+    return services.sessions.user_of(session, secret) if session else None
 
 
 def _caller_of_session() -> Caller | None:
@@ -172,7 +204,9 @@ def _caller_of_session() -> Caller | None:
         scopes=user.scopes,
         org_name=user.org_name,
         person_name=user.name or user.email or "Signed in",
-        csrf_token=user.csrf_token,
+        csrf_tokens=user.csrf_tokens,
+        claims=user.claims,
+        provider_id=user.provider_id,
     )
 
 
@@ -189,6 +223,9 @@ def _caller_of_bearer() -> Caller:
         scopes=bearer.scopes,
         org_name=bearer.provider.org_name,
         person_name=bearer.person_name or bearer.person_email or "",
+        lapsed_scopes=bearer.lapsed_scopes,
+        claims=bearer.claims,
+        provider_id=bearer.provider.id,
     )
 
 
@@ -201,9 +238,9 @@ def _refuse_cross_site() -> None:
         raise CrossSiteError("The form was sent from another site, so nothing was done.")
 
 
-def _check_csrf(expected: str, guard: Guard) -> None:
+def _check_csrf(expected: Sequence[str], guard: Guard) -> None:
     given = request.headers.get(CSRF_HEADER) or (request.form.get(CSRF_FIELD) if guard.door is Door.PAGE else None)
-    if given is None or not hmac.compare_digest(given.encode(), expected.encode()):
+    if given is None or not any(hmac.compare_digest(given.encode(), token.encode()) for token in expected):
         raise StaleFormError(
             "You signed in again since this page was loaded, so nothing was done. Load it again first."
         )

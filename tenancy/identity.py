@@ -26,14 +26,27 @@ class Role(IntFlag):
 
 
 @dataclass(frozen=True)
+class TokenOrigin:
+    """The access token that an identity comes from: when it was issued (seconds since 1970), and to which client."""
+
+    issued_at: int
+    client_id: str
+
+
+@dataclass(frozen=True)
 class Identity:
-    """One user of one org, with the roles and teams that the identity provider gave."""
+    """One user of one org, with the roles and teams that the identity provider gave.
+
+    `origin` is set where it comes from an access token: then each transaction also checks that the person did not
+    sign out since, and that the client was not revoked.
+    """
 
     org_id: UUID
     user_id: UUID
     roles: Role = Role.NONE
     team_ids: tuple[UUID, ...] = ()
     led_team_ids: tuple[UUID, ...] = ()
+    origin: TokenOrigin | None = None
 
 
 class Signer:

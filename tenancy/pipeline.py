@@ -3,6 +3,9 @@
 psycopg's `Connection.pipeline()` talks to the socket after every statement and takes 0.3 ms of processor time for
 what takes 0.08 ms here (docs/benchmarks.md). Without BEGIN, the statements up to the one sync are one transaction:
 what `set_config(…, true)` sets in it is gone at its end, and an error undoes it whole.
+
+On a direct connection the session is emptied first, before a sync of its own: whatever an injected statement left
+behind (settings, cursors, prepared statements, locks) is gone before anybody else is bound.
 """
 
 import select
@@ -20,10 +23,15 @@ PATIENCE_SECONDS = 30
 Row = tuple[Any, ...]
 
 
+EMPTY_THE_SESSION = b"DISCARD ALL"
+
+
 def run_in_one_round_trip(
-    connection: psycopg.Connection[Any], statements: Sequence[tuple[bytes, Sequence[Any]]]
+    connection: psycopg.Connection[Any], statements: Sequence[tuple[bytes, Sequence[Any]]], *, empty_first: bool = False
 ) -> list[list[Row]]:
     """Run statements with `$1` parameters as one transaction and return the rows of each.
+
+    `empty_first` empties the session before; through a pooler that would reach another session than the one meant.
 
     Raises:
         psycopg.Error: what the first failing statement raised; a connection that is left in doubt is closed.
@@ -33,11 +41,14 @@ def run_in_one_round_trip(
     transformer: Any = Transformer(connection)  # psycopg's type of it has no attributes
     libpq.enter_pipeline_mode()
     try:
+        if empty_first:
+            libpq.send_query_params(EMPTY_THE_SESSION, None)
+            libpq.pipeline_sync()
         for sql, values in statements:
             parameters = transformer.dump_sequence(values, [PyFormat.TEXT] * len(values))
             libpq.send_query_params(sql, parameters, transformer.types)
         libpq.pipeline_sync()
-        results = _receive(connection)
+        results = _receive(connection, syncs=2 if empty_first else 1)
         libpq.exit_pipeline_mode()
     except BaseException:
         connection.close()
@@ -45,11 +56,12 @@ def run_in_one_round_trip(
     for result in results:
         if result.status == pq.ExecStatus.FATAL_ERROR:
             raise error_from_result(result)
-    return [_rows(transformer, result) for result in results]
+    answers = results[1:] if empty_first else results
+    return [_rows(transformer, result) for result in answers]
 
 
-def _receive(connection: psycopg.Connection[Any]) -> list[pq.abc.PGresult]:
-    """Return the results of all statements, up to the sync."""
+def _receive(connection: psycopg.Connection[Any], *, syncs: int) -> list[pq.abc.PGresult]:
+    """Return the results of all statements, up to the last sync."""
     libpq = connection.pgconn
     poller = select.poll()
     while libpq.flush():
@@ -63,9 +75,12 @@ def _receive(connection: psycopg.Connection[Any]) -> list[pq.abc.PGresult]:
         result = libpq.get_result()
         if result is None:
             continue  # separates the results of two statements
-        if result.status == pq.ExecStatus.PIPELINE_SYNC:
+        if result.status != pq.ExecStatus.PIPELINE_SYNC:
+            results.append(result)
+            continue
+        syncs -= 1
+        if not syncs:
             return results
-        results.append(result)
 
 
 def _wait(poller: select.poll, socket: int, events: int) -> None:

@@ -14,6 +14,7 @@ from tenancy.identity import Signer
 from tenancy.keys import ClosingTags, SecretBox, signing_keys
 from tenancy.oidc import OpenIDProviders
 from tenancy.providers import Directory
+from tenancy.renewal import SessionRenewal
 from tenancy.sessions import WebSessions
 from tenancy.settings import Settings, ensure_keys
 
@@ -31,6 +32,7 @@ class Services:
     providers: OpenIDProviders
     bearer_tokens: BearerTokens
     sessions: WebSessions
+    renewal: SessionRenewal
     tags: ClosingTags
 
 
@@ -45,8 +47,9 @@ def build_services(settings: Settings, login: Login, clock: Clock | None = None)
     secret_key, identity_key = ensure_keys(settings)
     box = SecretBox(secret_key)
     binder = Binder(create_pool(login, settings.web_threads), Signer(signing_keys(identity_key), clock))
-    directory = Directory(binder, clock)
+    directory = Directory(binder, clock, settings.client_secrets)
     providers = OpenIDProviders(clock, box, allow_loopback=settings.demo)
+    sessions = WebSessions(binder, box, secret_key)
     return Services(
         settings=settings,
         clock=clock,
@@ -54,7 +57,8 @@ def build_services(settings: Settings, login: Login, clock: Clock | None = None)
         directory=directory,
         providers=providers,
         bearer_tokens=BearerTokens(providers, directory, clock),
-        sessions=WebSessions(binder, box, secret_key),
+        sessions=sessions,
+        renewal=SessionRenewal(sessions, providers, directory),
         tags=ClosingTags(secret_key),
     )
 

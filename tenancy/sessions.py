@@ -8,42 +8,68 @@ import hashlib
 import hmac
 import json
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from flask_login import UserMixin
-from sqlalchemy import Connection, delete, insert
+from sqlalchemy import Connection, delete, func, insert, select
 
 from tenancy.binding import Binder
 from tenancy.clients import USER_SCOPES, Kind, effective_scopes
 from tenancy.identity import Identity, Role
 from tenancy.keys import SecretBox, derive_key
-from tenancy.oidc import SignIn
+from tenancy.oidc import SignedIn, SignIn
+from tenancy.providers import Provider
+from tenancy.roles import Rights
 from tenancy.settings import KeyPair
 from tenancy.tables import web_sessions
+
+_SESSION_CHARACTERS = 255
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session as the database keeps it; `rights_age` is how many seconds ago the provider confirmed the rights."""
+
+    id: UUID
+    identity: Identity
+    org_slug: str
+    org_name: str
+    name: str | None
+    email: str | None
+    provider_id: UUID
+    subject: str
+    rights_age: float
+    renewable: bool
+    sealed_claims: bytes | None
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """One of a person's own sessions, as a page lists it."""
+
+    id: UUID
+    created_at: datetime
+    last_seen_at: datetime
 
 
 class WebUser(UserMixin):  # type: ignore[misc] # flask-login has no types
     """The signed-in person of a web session, as flask-login knows them."""
 
-    def __init__(
-        self,
-        session_id: UUID,
-        identity: Identity,
-        org_slug: str,
-        org_name: str,
-        name: str | None,
-        email: str | None,
-        csrf_token: str,
-    ) -> None:
-        self.session_id = session_id
-        self.identity = identity
-        self.org_slug = org_slug
-        self.org_name = org_name
-        self.name = name
-        self.email = email
-        self.csrf_token = csrf_token
-        self.scopes = effective_scopes(Kind.USER, USER_SCOPES, identity)
+    def __init__(self, session: Session, csrf_tokens: Sequence[str], claims: Mapping[str, Any] | None) -> None:
+        self.session_id = session.id
+        self.identity = session.identity
+        self.provider_id = session.provider_id
+        self.org_slug = session.org_slug
+        self.org_name = session.org_name
+        self.name = session.name
+        self.email = session.email
+        self.csrf_tokens = csrf_tokens
+        self.claims = claims
+        self.scopes = effective_scopes(Kind.USER, USER_SCOPES, session.identity)
 
     def get_id(self) -> str:
         """Return the user's id, which flask-login asks for."""
@@ -52,41 +78,98 @@ class WebUser(UserMixin):  # type: ignore[misc] # flask-login has no types
 
 @dataclass(frozen=True)
 class WebSessions:
-    """Starts, finds and ends web sessions, and keeps sign-ins that are under way."""
+    """Starts, finds, renews and ends web sessions, and keeps sign-ins that are under way."""
 
     binder: Binder
     box: SecretBox
     secret_key: KeyPair
 
-    def find(self, secret: str) -> WebUser | None:
-        """Return the person whose session the cookie names, or None when it is over."""
+    def find(self, secret: str) -> Session | None:
+        """Return the session that the cookie names, or None when it is over."""
         rows = self.binder.look_up("find_session", digest=_digest(secret).hex())
         if not rows:
             return None
-        session_id, org_id, slug, org_name, user_id, name, email, roles, teams, led = rows[0]
+        session_id, org_id, slug, org_name, user_id, name, email, roles, teams, led, *rest = rows[0]
         identity = Identity(org_id, user_id, Role(roles), tuple(teams), tuple(led))
-        return WebUser(session_id, identity, slug, org_name, name, email, self.csrf_token(secret))
+        return Session(session_id, identity, slug, org_name, name, email, *rest)
 
-    def start(self, connection: Connection) -> str:
+    def user_of(self, session: Session, secret: str) -> WebUser:
+        """Return the session's person for flask-login."""
+        opened = self.box.open(session.sealed_claims) if session.sealed_claims else None
+        return WebUser(session, self.csrf_tokens(secret), json.loads(opened) if opened else None)
+
+    def start(self, connection: Connection, provider: Provider, signed_in: SignedIn, rights: Rights) -> str:
         """Start a session for the bound user, with the roles and teams of the bound identity; return its secret."""
         secret = secrets.token_urlsafe(32)
-        connection.execute(insert(web_sessions).values(digest=_digest(secret)))
-        return secret
-
-    def end(self, connection: Connection, user: WebUser) -> None:
-        """End the session at once."""
+        provider_session = signed_in.claims.get("sid")
+        named = isinstance(provider_session, str) and 0 < len(provider_session) <= _SESSION_CHARACTERS
         connection.execute(
-            delete(web_sessions).where(
-                web_sessions.c.org_id == user.identity.org_id,
-                web_sessions.c.user_id == user.identity.user_id,
-                web_sessions.c.id == user.session_id,
+            insert(web_sessions).values(
+                digest=_digest(secret),
+                provider_id=provider.id,
+                provider_session=provider_session if named and "\0" not in str(provider_session) else None,
+                refresh_token=self._sealed(signed_in.refresh_token),
+                claims=self._kept_claims(signed_in, rights),
             )
         )
+        return secret
 
-    def csrf_token(self, secret: str) -> str:
-        """Return the token that our forms carry: it follows from the session's secret and can't be guessed."""
-        key = derive_key(self.secret_key.current, "csrf")
-        return hmac.digest(key, secret.encode(), "sha256").hex()
+    def begin_renewal(self, secret: str, older_than: float) -> str | None:
+        """Return the refresh token when this caller is the one to use it: each works once.
+
+        None where there is none, another caller has it, or the rights were confirmed in the last `older_than` s.
+        """
+        rows = self.binder.look_up("begin_renewal", digest=_digest(secret).hex(), older_than=older_than)
+        opened = self.box.open(rows[0][0]) if rows and rows[0][0] else None
+        return opened.decode() if opened else None
+
+    def renew(self, secret: str, signed_in: SignedIn, rights: Rights) -> None:
+        """Keep what the provider confirmed."""
+        sealed, claims = self._sealed(signed_in.refresh_token), self._kept_claims(signed_in, rights)
+        self.binder.look_up(
+            "renew_session",
+            digest=_digest(secret).hex(),
+            roles=int(rights.roles),
+            team_ids=[str(team) for team in rights.team_ids],
+            led_team_ids=[str(team) for team in rights.led_team_ids],
+            refresh_token=sealed.hex() if sealed else None,
+            claims=claims.hex() if claims else None,
+        )
+
+    def end_unconfirmed(self, secret: str) -> None:
+        """End a session that its provider does not confirm any more."""
+        self.binder.look_up("end_session", digest=_digest(secret).hex())
+
+    def list_own(self, connection: Connection, identity: Identity) -> list[SessionSummary]:
+        """Return the person's sessions, the one used last first."""
+        own = web_sessions.c
+        rows = connection.execute(
+            select(own.id, own.created_at, own.last_seen_at)
+            .where(own.org_id == identity.org_id, own.user_id == identity.user_id)
+            .order_by(own.last_seen_at.desc(), own.id)
+        )
+        return [SessionSummary(*row) for row in rows]
+
+    def end(self, connection: Connection, identity: Identity, session_id: UUID) -> bool:
+        """End one of the person's sessions at once; return whether there was one."""
+        ended = connection.execute(
+            delete(web_sessions).where(
+                web_sessions.c.org_id == identity.org_id,
+                web_sessions.c.user_id == identity.user_id,
+                web_sessions.c.id == session_id,
+            )
+        )
+        return ended.rowcount == 1
+
+    def end_everywhere(self, connection: Connection) -> int:
+        """End every session of the bound person and refuse their older tokens; return how many sessions ended."""
+        return int(connection.execute(select(func.tenancy.sign_out_everywhere())).scalar_one())
+
+    def csrf_tokens(self, secret: str) -> tuple[str, ...]:
+        """Return the token that our forms carry, and before it was rotated; they follow from the session's secret."""
+        return tuple(
+            hmac.digest(derive_key(key, "csrf"), secret.encode(), "sha256").hex() for key in self.secret_key.accepted
+        )
 
     def keep_sign_in(self, sign_in: SignIn, browser: str) -> None:
         """Keep a sign-in for ten minutes, sealed, for one use by the browser that began it."""
@@ -104,6 +187,13 @@ class WebSessions:
         )
         opened = self.box.open(rows[0][0]) if rows and rows[0][0] else None
         return SignIn(**json.loads(opened)) if opened else None
+
+    def _sealed(self, refresh_token: str | None) -> bytes | None:
+        return self.box.seal(refresh_token.encode()) if refresh_token else None
+
+    def _kept_claims(self, signed_in: SignedIn, rights: Rights) -> bytes | None:
+        """Seal the claims of an admin, for the preview of claim rules; nobody else's are kept."""
+        return self.box.seal(json.dumps(signed_in.claims).encode()) if Role.ADMIN in rights.roles else None
 
 
 def _digest(secret: str) -> bytes:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,8 +15,19 @@ from tenancy.errors import SetupError
 PROJECT_FOLDER = Path(__file__).resolve().parent.parent
 MINIMUM_KEY_CHARACTERS = 32
 DEMO_MARKER = "demo.json"
+CLIENT_SECRET_PREFIX = "KEEPLINE_CLIENT_SECRET_"  # noqa: S105 - a name, not a secret
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _DIGITS_AT_MOST = 9
+_CALLS_A_MINUTE_AT_MOST = 10_000_000
+
+SHARED_MEMORY = "shared-memory://"
+"""The storage of the rate limits where none is named: memory that the worker processes of this machine share."""
+
+# Each kind of storage that processes can share and that opens no connection at the start, with the package for it.
+_RATE_LIMIT_STORAGES = {
+    "redis": "redis", "rediss": "redis", "redis+unix": "redis", "redis+sentinel": "redis", "valkey": "valkey",
+    "valkeys": "valkey", "valkey+unix": "valkey", "valkey+sentinel": "valkey", "memcached": "pymemcache",
+}  # fmt: skip
 
 _NAMES = frozenset(
     f"KEEPLINE_{name}"
@@ -41,6 +53,9 @@ _NAMES = frozenset(
         "EMBEDDER",
         "TRUSTED_PROXIES",
         "RATE_LIMIT_STORAGE",
+        "RATE_LIMIT_USER",
+        "RATE_LIMIT_ORG",
+        "RATE_LIMIT_ADDRESS",
         "WAL_DAYS",
         "BACKUP_DAYS",
         "STRICT_FLOOR",
@@ -85,9 +100,14 @@ class Settings:
     secret_key: KeyPair | None
     identity_key: KeyPair | None
     trusted_proxies: int
+    rate_limit_user: int
+    rate_limit_org: int
+    rate_limit_address: int
+    rate_limit_storage: str
     strict_floor: bool
     web_workers: int
     web_threads: int
+    client_secrets: Mapping[str, str]
     unknown_names: tuple[str, ...]
     demo_orgs: tuple[Mapping[str, str], ...]
 
@@ -123,10 +143,15 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         secret_key=_key_pair(values, "KEEPLINE_SECRET_KEY"),
         identity_key=_key_pair(values, "KEEPLINE_IDENTITY_KEY"),
         trusted_proxies=_number(values, "KEEPLINE_TRUSTED_PROXIES", default=0, least=0, most=10),
+        rate_limit_user=_calls_a_minute(values, "KEEPLINE_RATE_LIMIT_USER", default=600),
+        rate_limit_org=_calls_a_minute(values, "KEEPLINE_RATE_LIMIT_ORG", default=12_000),
+        rate_limit_address=_calls_a_minute(values, "KEEPLINE_RATE_LIMIT_ADDRESS", default=600),
+        rate_limit_storage=_rate_limit_storage(values),
         strict_floor=_flag(values, "KEEPLINE_STRICT_FLOOR"),
         web_workers=_number(values, "KEEPLINE_WEB_WORKERS", default=2, least=1, most=64),
         web_threads=_number(values, "KEEPLINE_WEB_THREADS", default=4, least=1, most=64),
-        unknown_names=tuple(sorted(n for n in values if n.startswith("KEEPLINE_") and n not in _NAMES)),
+        client_secrets=_client_secrets(values),
+        unknown_names=tuple(sorted(filter(_is_unknown, values))),
     )
 
 
@@ -184,6 +209,28 @@ def _number(values: Mapping[str, str], name: str, *, default: int, least: int, m
     if not digits or not least <= int(text) <= most:
         raise SetupError(f"{name} is {text!r}; it must be a whole number from {least} to {most}.")
     return int(text)
+
+
+def _calls_a_minute(values: Mapping[str, str], name: str, *, default: int) -> int:
+    return _number(values, name, default=default, least=1, most=_CALLS_A_MINUTE_AT_MOST)
+
+
+def _rate_limit_storage(values: Mapping[str, str]) -> str:
+    """Return the storage's address; the sentences do not repeat it, for it may hold a password."""
+    name = "KEEPLINE_RATE_LIMIT_STORAGE"
+    text = values.get(name) or SHARED_MEMORY
+    if text == SHARED_MEMORY:
+        return text
+    scheme, separator, rest = text.partition("://")
+    if not separator or not rest or not text.isprintable() or " " in text or scheme not in _RATE_LIMIT_STORAGES:
+        raise SetupError(
+            f"{name} is not the address of a storage; it must be like redis://host:6379 and begin with one of "
+            f"{', '.join(_RATE_LIMIT_STORAGES)}. Without it, the processes of one machine share their memory."
+        )
+    package = _RATE_LIMIT_STORAGES[scheme]
+    if find_spec(package) is None:
+        raise SetupError(f"{name} begins with {scheme}, for which the Python package {package} must be installed.")
+    return text
 
 
 def _flag(values: Mapping[str, str], name: str) -> bool:
@@ -259,12 +306,32 @@ def _key(values: Mapping[str, str], name: str) -> bytes | None:
     if text and path:
         raise SetupError(f"{name} and {name}_FILE are both set; set one of them.")
     if path:
-        try:
-            text = Path(path).read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise SetupError(f"{name}_FILE cannot be read: {error}.") from error
-        return _checked_key(f"{name}_FILE", text)
+        return _checked_key(f"{name}_FILE", _read_file(f"{name}_FILE", path))
     return _checked_key(name, text) if text else None
+
+
+def _client_secrets(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the client secrets of identity providers that the environment holds, by their short names."""
+    found: dict[str, str] = {}
+    for name in sorted(values):
+        if not name.startswith(CLIENT_SECRET_PREFIX) or not values[name]:
+            continue
+        short = name.removeprefix(CLIENT_SECRET_PREFIX).removesuffix("_FILE")
+        if short in found:
+            raise SetupError(f"{CLIENT_SECRET_PREFIX}{short} and {CLIENT_SECRET_PREFIX}{short}_FILE are both set.")
+        found[short] = _read_file(name, values[name]) if name.endswith("_FILE") else values[name]
+    return found
+
+
+def _is_unknown(name: str) -> bool:
+    return name.startswith("KEEPLINE_") and name not in _NAMES and not name.startswith(CLIENT_SECRET_PREFIX)
+
+
+def _read_file(name: str, path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SetupError(f"{name} cannot be read: {error}.") from error
 
 
 def _checked_key(name: str, text: str) -> bytes:

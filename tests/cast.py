@@ -5,6 +5,7 @@
 org, in a team of the same name.
 """
 
+import time
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,8 @@ from demo.seed import ASSISTANT_CLIENT, USER_CLIENT
 from demo.tokens import fetch_token
 from tenancy.identity import Identity
 from tests.world import World
+
+_TOKEN_SECONDS = 600
 
 LOGIN_NAMES = {
     "owner": "member",
@@ -67,13 +70,19 @@ class Person:
 
     world: World
     login_name: str
-    _tokens: dict[str, str] = field(default_factory=dict)
+    _tokens: dict[str, tuple[float, str]] = field(default_factory=dict)
 
     def token(self, client_id: str) -> str:
-        """An access token through the identity provider, fetched once."""
-        if client_id not in self._tokens:
-            self._tokens[client_id] = fetch_token(self.world.demo.provider_url, self.login_name, client_id)
-        return self._tokens[client_id]
+        """An access token through the identity provider, young enough for what a role allows."""
+        fetched_at, token = self._tokens.get(client_id, (0.0, ""))
+        if not token or fetched_at < time.monotonic() - _TOKEN_SECONDS:
+            token = fetch_token(self.world.demo.provider_url, self.login_name, client_id)
+            self._tokens[client_id] = (time.monotonic(), token)
+        return token
+
+    def forget_tokens(self) -> None:
+        """Fetch new tokens from now on, as a program does that was answered 401."""
+        self._tokens.clear()
 
     @property
     def assistant(self) -> Calls:

@@ -1,5 +1,6 @@
 """Headers of every reply: what a browser may load, who may frame it, and what no cache may keep."""
 
+from http import HTTPStatus
 from uuid import uuid4
 
 from flask import Flask, Response, g, request
@@ -20,6 +21,9 @@ _ON_PAGES = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+# The same for everybody; files are asked for again each time.
+_PUBLIC = {"static": "public, no-cache", "service.show_resource_metadata": "public, max-age=3600"}
+_PUBLIC_STATUSES = frozenset({HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT, HTTPStatus.NOT_MODIFIED})
 # Browsers hold a form's redirects to form-action as well, and signing in redirects to the identity provider.
 _SIGN_IN_PAGES = frozenset({"/", "/login", "/login/start"})
 
@@ -45,9 +49,18 @@ def _add_headers(reply: Response) -> Response:
         headers["Content-Security-Policy"] = _CALL_POLICY
     if current_services().settings.served_on_tls:
         headers["Strict-Transport-Security"] = "max-age=31536000"
-    # Static files are public, and asked again each time; everything else belongs to somebody.
-    headers["Cache-Control"] = "public, no-cache" if request.endpoint == "static" else "private, no-store"
+    headers["Cache-Control"] = _caching(reply)
     return reply
+
+
+def _caching(reply: Response) -> str:
+    """Return who may keep the reply: caches what is the same for everybody, and nobody anything else.
+
+    Where a public file is missing, the page that says so has the name and the form tokens of whoever is signed in.
+    """
+    if reply.status_code not in _PUBLIC_STATUSES:
+        return "private, no-store"
+    return _PUBLIC.get(request.endpoint or "", "private, no-store")
 
 
 def _form_targets() -> str:

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-from marshmallow import fields, validate
+from marshmallow import validate
 
 from tenancy.errors import InvalidError
 from tenancy.guards import Caller
 from tenancy.services import current_services
-from web.shapes import Shape, Text
+from web.shapes import Shape, Text, WholeNumber
 
 LIMIT_DEFAULT = 20
 LIMIT_MOST = 100
@@ -17,7 +17,7 @@ LIMIT_MOST = 100
 class Paging(Shape):
     """What every list takes."""
 
-    limit = fields.Integer(load_default=LIMIT_DEFAULT, validate=validate.Range(min=1, max=LIMIT_MOST))
+    limit = WholeNumber(load_default=LIMIT_DEFAULT, validate=validate.Range(min=1, max=LIMIT_MOST))
     cursor = Text(load_default=None, validate=validate.Length(max=2000))
 
 

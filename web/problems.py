@@ -18,8 +18,13 @@ from tenancy.errors import (
     NotFoundError,
     NotSignedInError,
     PreconditionError,
+    TooManyRequestsError,
     UnavailableError,
 )
+from tenancy.services import current_services
+from tenancy.settings import Settings
+
+METADATA_PATH = "/.well-known/oauth-protected-resource/v1"
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +37,7 @@ _STATUS: tuple[tuple[type[DomainError], HTTPStatus], ...] = (
     (ConflictError, HTTPStatus.CONFLICT),
     (PreconditionError, HTTPStatus.PRECONDITION_FAILED),
     (InvalidError, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (TooManyRequestsError, HTTPStatus.TOO_MANY_REQUESTS),
     (UnavailableError, HTTPStatus.SERVICE_UNAVAILABLE),
 )
 _HTTP_SENTENCES = {
@@ -42,6 +48,11 @@ _HTTP_SENTENCES = {
     ),
     HTTPStatus.BAD_REQUEST: ("malformed", "The request cannot be read", "Nothing was done. Check the request's form."),
 }  # fmt: skip
+
+
+def metadata_address(settings: Settings) -> str:
+    """Return where the description of the protected resource is: the API's path after the well-known one."""
+    return f"{settings.public_url}{METADATA_PATH}"
 
 
 def status_of(error: DomainError) -> HTTPStatus:
@@ -59,14 +70,24 @@ def register_problems(app: Flask) -> None:
 def _answer_domain_error(error: DomainError) -> Response:
     status = status_of(error)
     if isinstance(error, NotSignedInError) and not _is_call() and request.method == "GET":
-        return _to_sign_in()
-    reply = _reply(status, error.code, error.title, error.detail, error.fields)
+        return _to_sign_in(error)
+    sign_in_path = error.sign_in_path if isinstance(error, NotSignedInError) else "/login"
+    reply = _reply(status, error.code, error.title, error.detail, error.fields, sign_in_path)
     if isinstance(error, NotSignedInError):
-        fault = ', error="invalid_token"' if "Authorization" in request.headers else ""
-        reply.headers["WWW-Authenticate"] = f'Bearer realm="keepline"{fault}'
-    if isinstance(error, UnavailableError):
+        reply.headers["WWW-Authenticate"] = _challenge(error)
+    if isinstance(error, UnavailableError | TooManyRequestsError):
         reply.headers["Retry-After"] = str(error.retry_after_seconds)
     return reply
+
+
+def _challenge(error: NotSignedInError) -> str:
+    """Return what the caller is asked for, and where a program learns about it (RFC 9728, section 5.1)."""
+    parameters = ['realm="keepline"', f'resource_metadata="{metadata_address(current_services().settings)}"']
+    if error.challenge:
+        parameters.append(error.challenge)
+    elif "Authorization" in request.headers:
+        parameters.append('error="invalid_token"')
+    return f"Bearer {', '.join(parameters)}"
 
 
 def _answer_http_error(error: HTTPException) -> Response:
@@ -92,7 +113,9 @@ def _answer_unexpected(error: Exception) -> Response:
     )
 
 
-def _reply(status: HTTPStatus, code: str, title: str, detail: str, fields: Any) -> Response:
+def _reply(
+    status: HTTPStatus, code: str, title: str, detail: str, fields: Any, sign_in_path: str = "/login"
+) -> Response:
     reference = g.get("request_id", "")
     if _is_call():
         problem = {
@@ -109,16 +132,17 @@ def _reply(status: HTTPStatus, code: str, title: str, detail: str, fields: Any) 
         return reply
     action = {"label": "Try again", "href": "/login"} if code == "sign_in_refused" else None
     if code == "not_signed_in":
-        action = {"label": "Sign in", "href": "/login"}
-    if status is HTTPStatus.SERVICE_UNAVAILABLE and request.method == "GET":
+        action = {"label": "Sign in", "href": sign_in_path}
+    if status in (HTTPStatus.SERVICE_UNAVAILABLE, HTTPStatus.TOO_MANY_REQUESTS) and request.method == "GET":
         action = {"label": "Try again", "href": request.full_path.removesuffix("?")}
     page = render_template("error.html", title=title, sentence=detail, action=action, reference=reference)
     return make_response(page, status)
 
 
-def _to_sign_in() -> Response:
+def _to_sign_in(error: NotSignedInError) -> Response:
     wanted = request.full_path.removesuffix("?")
-    return make_response(redirect(f"/login?next={quote(wanted, safe='')}"))
+    separator = "&" if "?" in error.sign_in_path else "?"
+    return make_response(redirect(f"{error.sign_in_path}{separator}next={quote(wanted, safe='')}"))
 
 
 def _is_call() -> bool:

@@ -1,6 +1,7 @@
 """Shapes of requests and replies: marshmallow schemas, how a body is read, and what a view declares of itself."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import wraps
@@ -12,6 +13,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from tenancy.errors import InvalidError, MalformedError, MediaTypeError
 
 View = TypeVar("View", bound=Callable[..., Any])
+_PLAIN_DIGITS = re.compile(r"-?[0-9]{1,18}")
 CONVERSATION_ID = r"^[A-Za-z0-9._:-]{1,128}\Z"
 
 
@@ -47,6 +49,16 @@ class Flag(fields.Boolean):
         return value
 
 
+class WholeNumber(fields.Integer):
+    """A whole number: a JSON integer, or up to 18 plain digits where it comes as text."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:  # noqa: ARG002
+        plain = type(value) is int or (isinstance(value, str) and _PLAIN_DIGITS.fullmatch(value) is not None)
+        if not plain:
+            raise self.make_error("invalid", input=value)
+        return int(value)
+
+
 class UtcTime(fields.DateTime):
     """A time in UTC, written with Z and microseconds dropped where there are none."""
 
@@ -57,6 +69,10 @@ class UtcTime(fields.DateTime):
 def utc(value: datetime) -> str:
     """Return a time as the API writes it."""
     return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+_READING = frozenset({"GET", "HEAD"})
+_NO_QUERY = Shape()
 
 
 def takes(shape: type[Shape]) -> Callable[[View], View]:
@@ -86,12 +102,30 @@ def takes_query(shape: type[Shape]) -> Callable[[View], View]:
 
         @wraps(view)
         def with_query(*args: Any, **kwargs: Any) -> Any:
-            return view(*args, query=load(schema, request.args.to_dict()), **kwargs)
+            return view(*args, query=load(schema, _query()), **kwargs)
 
         with_query.takes_query = shape  # type: ignore[attr-defined] # read by the description of the API
         return with_query  # type: ignore[return-value] # the same view, with one argument filled in
 
     return wrap
+
+
+def refuse_unknown_query(view: Callable[..., Any]) -> None:
+    """Refuse a query string where a read takes none, as fields that a shape does not name are refused.
+
+    Raises:
+        InvalidError: the view declares no shape of a query, and there is one.
+
+    """
+    if request.query_string and request.method in _READING and not hasattr(view, "takes_query"):
+        load(_NO_QUERY, _query())
+
+
+def _query() -> dict[str, str]:
+    repeated = {name: ["Given more than once."] for name, values in request.args.lists() if len(values) > 1}
+    if repeated:
+        raise InvalidError(_sentence(repeated), errors=repeated)
+    return request.args.to_dict()
 
 
 def gives(shape: type[Shape]) -> Callable[[View], View]:

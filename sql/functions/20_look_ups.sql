@@ -1,51 +1,84 @@
 -- Look-ups that happen before an identity is known. Each takes a ticket, answers one narrow question, and is the
 -- only way to it: with no identity the app role can't list orgs, providers, clients, users or sessions.
 
-CREATE OR REPLACE FUNCTION tenancy.find_sign_in_provider(ticket text)
+-- The columns of an answer may change with a release, which CREATE OR REPLACE does not allow.
+DROP FUNCTION IF EXISTS tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
+  tenancy.find_provider(text), tenancy.find_session(text);
+
+-- The provider by which people of an org sign in.
+CREATE FUNCTION tenancy.find_sign_in_provider(ticket text)
 RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
-  claim_name text, claim_value text, client_id text, client_secret bytea, scopes text)
+  claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
+  claim_rules jsonb)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   asked jsonb := tenancy.open_ticket(ticket, 'find_sign_in_provider');
 BEGIN
   RETURN QUERY
     SELECT o.org_id, o.slug, o.name, p.id, p.issuer, p.audience, p.claim_name, p.claim_value,
-      p.client_id, p.client_secret, p.scopes
+      p.client_id, p.client_secret, p.secret_name, p.scopes, p.claim_rules
     FROM app.orgs o JOIN app.providers p ON p.org_id = o.org_id
-    WHERE o.slug = asked ->> 'slug'
-    ORDER BY p.id LIMIT 1;
+    WHERE o.slug = asked ->> 'slug' AND p.for_sign_in AND p.disconnected_at IS NULL;
 END
 $f$;
 
-CREATE OR REPLACE FUNCTION tenancy.find_token_providers(ticket text)
+-- One provider of an org by its id: a sign-in ends, and a session is renewed, where it began.
+CREATE FUNCTION tenancy.find_provider(ticket text)
 RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
-  claim_name text, claim_value text, client_id text, client_secret bytea, scopes text)
+  claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
+  claim_rules jsonb)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'find_provider');
+BEGIN
+  RETURN QUERY
+    SELECT o.org_id, o.slug, o.name, p.id, p.issuer, p.audience, p.claim_name, p.claim_value,
+      p.client_id, p.client_secret, p.secret_name, p.scopes, p.claim_rules
+    FROM app.orgs o JOIN app.providers p ON p.org_id = o.org_id
+    WHERE p.org_id = (asked ->> 'org_id')::uuid AND p.id = (asked ->> 'provider_id')::uuid
+      AND p.disconnected_at IS NULL;
+END
+$f$;
+
+-- The providers, possibly of several orgs, whose tokens name an issuer; without their secrets.
+CREATE FUNCTION tenancy.find_token_providers(ticket text)
+RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
+  claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
+  claim_rules jsonb)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   asked jsonb := tenancy.open_ticket(ticket, 'find_token_providers');
 BEGIN
   RETURN QUERY
     SELECT o.org_id, o.slug, o.name, p.id, p.issuer, p.audience, p.claim_name, p.claim_value,
-      p.client_id, NULL::bytea, p.scopes
+      p.client_id, NULL::bytea, NULL::text, p.scopes, p.claim_rules
     FROM app.providers p JOIN app.orgs o ON o.org_id = p.org_id
-    WHERE p.issuer = asked ->> 'issuer';
+    WHERE p.issuer = asked ->> 'issuer' AND p.disconnected_at IS NULL;
 END
 $f$;
 
+-- A registered client that is not revoked; its last use is written at most once a minute.
 CREATE OR REPLACE FUNCTION tenancy.find_client(ticket text)
 RETURNS TABLE (client_id text, name text, kind text, scopes text[])
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   asked jsonb := tenancy.open_ticket(ticket, 'find_client');
+  org uuid := (asked ->> 'org_id')::uuid;
 BEGIN
+  UPDATE app.clients c SET last_used_at = clock_timestamp()
+  WHERE c.org_id = org AND c.client_id = asked ->> 'client_id'
+    AND (c.revoked_at IS NULL OR c.revoked_at > clock_timestamp())
+    AND (c.last_used_at IS NULL OR c.last_used_at < clock_timestamp() - interval '1 minute');
   RETURN QUERY
     SELECT c.client_id, c.name, c.kind, c.scopes FROM app.clients c
-    WHERE c.org_id = (asked ->> 'org_id')::uuid AND c.client_id = asked ->> 'client_id' AND c.revoked_at IS NULL;
+    WHERE c.org_id = org AND c.client_id = asked ->> 'client_id'
+      AND (c.revoked_at IS NULL OR c.revoked_at > clock_timestamp());
 END
 $f$;
 
 -- Finds or makes the user of (provider, issuer, subject); ten first requests at once make one row and one entry
--- in the trail. Name and e-mail are shown, never matched: they follow whatever the provider said last.
+-- in the trail. Name and e-mail are shown, never matched: they follow whatever the provider said last. A new user's
+-- memory is on or off as the org's policy says.
 CREATE OR REPLACE FUNCTION tenancy.resolve_user(ticket text) RETURNS uuid
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
@@ -53,9 +86,10 @@ DECLARE
   org uuid := (asked ->> 'org_id')::uuid;
   found_id uuid;
 BEGIN
-  INSERT INTO app.users AS u (org_id, provider_id, issuer, subject, name, email, created_at)
+  INSERT INTO app.users AS u (org_id, provider_id, issuer, subject, name, email, memory_on, created_at)
   VALUES (org, (asked ->> 'provider_id')::uuid, asked ->> 'issuer', asked ->> 'subject',
-    asked ->> 'name', asked ->> 'email', tenancy.stored_time())
+    asked ->> 'name', asked ->> 'email',
+    coalesce((SELECT p.memory_default FROM app.org_policies p WHERE p.org_id = org), true), tenancy.stored_time())
   ON CONFLICT (org_id, provider_id, issuer, subject) DO NOTHING
   RETURNING u.id INTO found_id;
   IF found_id IS NOT NULL THEN
@@ -72,31 +106,6 @@ BEGIN
   WHERE u.org_id = org AND u.id = found_id
     AND (u.name, u.email) IS DISTINCT FROM (asked ->> 'name', asked ->> 'email');
   RETURN found_id;
-END
-$f$;
-
--- A web session by the digest of its cookie, ended by 8 idle hours or 7 days by the database's clock. Its last use
--- is written at most once a minute.
-CREATE OR REPLACE FUNCTION tenancy.find_session(ticket text)
-RETURNS TABLE (session_id uuid, org_id uuid, org_slug text, org_name text, user_id uuid, user_name text,
-  user_email text, roles integer, team_ids uuid[], led_team_ids uuid[])
-LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
-DECLARE
-  asked jsonb := tenancy.open_ticket(ticket, 'find_session');
-  presented bytea := decode(asked ->> 'digest', 'hex');
-BEGIN
-  UPDATE app.web_sessions s SET last_seen_at = clock_timestamp()
-  WHERE s.digest = presented AND s.last_seen_at < clock_timestamp() - interval '1 minute'
-    AND s.last_seen_at > clock_timestamp() - interval '8 hours'
-    AND s.created_at > clock_timestamp() - interval '7 days';
-  RETURN QUERY
-    SELECT s.id, s.org_id, o.slug, o.name, s.user_id, u.name, u.email, s.roles, s.team_ids, s.led_team_ids
-    FROM app.web_sessions s
-    JOIN app.users u ON u.org_id = s.org_id AND u.id = s.user_id
-    JOIN app.orgs o ON o.org_id = s.org_id
-    WHERE s.digest = presented
-      AND s.last_seen_at > clock_timestamp() - interval '8 hours'
-      AND s.created_at > clock_timestamp() - interval '7 days';
 END
 $f$;
 
@@ -128,9 +137,9 @@ BEGIN
 END
 $f$;
 
-REVOKE ALL ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
-  tenancy.find_client(text), tenancy.resolve_user(text), tenancy.find_session(text),
+REVOKE ALL ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_provider(text),
+  tenancy.find_token_providers(text), tenancy.find_client(text), tenancy.resolve_user(text),
   tenancy.keep_sign_in(text), tenancy.take_sign_in(text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
-  tenancy.find_client(text), tenancy.resolve_user(text), tenancy.find_session(text),
+GRANT EXECUTE ON FUNCTION tenancy.find_sign_in_provider(text), tenancy.find_provider(text),
+  tenancy.find_token_providers(text), tenancy.find_client(text), tenancy.resolve_user(text),
   tenancy.keep_sign_in(text), tenancy.take_sign_in(text) TO keepline_app;

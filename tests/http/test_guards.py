@@ -7,13 +7,17 @@ from flask import Flask
 
 from tenancy.guards import PUBLIC, Door, GuardedFlask, call, guard_of, guarded, page
 from tests.cast import Cast
-from tests.world import World
+from tests.world import WEB_PORT, World
 
 ID = "019a0000-0000-7000-8000-000000000000"
 PUBLIC_ADDRESSES = {
     "/", "/login", "/login/start", "/login/callback", "/theme", "/healthz", "/readyz", "/v1/openapi.json",
+    "/.well-known/oauth-protected-resource/v1",
     "/static/<path:filename>",
 }  # fmt: skip
+CHALLENGE = (
+    f'Bearer realm="keepline", resource_metadata="http://127.0.0.1:{WEB_PORT}/.well-known/oauth-protected-resource/v1"'
+)
 
 
 def routes_of(app: Flask, door: Door | None = None) -> list[tuple[str, str, str | None]]:
@@ -54,7 +58,7 @@ def test_every_call_without_a_credential_is_answered_401_whatever_its_body(body:
         reply = client.open(address, method=method, data=body)
         assert reply.status_code == 401, (method, address)
         assert reply.mimetype == "application/problem+json"
-        assert reply.headers["WWW-Authenticate"] == 'Bearer realm="keepline"'
+        assert reply.headers["WWW-Authenticate"] == CHALLENGE
         problem = reply.get_json()
         assert set(problem) == {"type", "title", "status", "detail", "code", "request_id"}
         assert (problem["code"], problem["status"]) == ("not_signed_in", 401)
@@ -67,7 +71,7 @@ def test_a_bad_credential_is_answered_401_even_beside_a_good_session(world: Worl
     for method, address, _ in routes_of(world.app, Door.API):
         reply = browser.open(address, method=method, headers={"Authorization": "Bearer x.y.z"})
         assert reply.status_code == 401, (method, address)
-        assert reply.headers["WWW-Authenticate"] == 'Bearer realm="keepline", error="invalid_token"'
+        assert reply.headers["WWW-Authenticate"] == f'{CHALLENGE}, error="invalid_token"'
 
 
 @pytest.mark.parametrize("body", [b"{", b"", b"x" * 2_000_000])

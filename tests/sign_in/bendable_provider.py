@@ -44,6 +44,7 @@ class BendableProvider:
     id_claims: dict[str, Any] = field(default_factory=dict)
     id_header: dict[str, Any] = field(default_factory=dict)
     id_token: str | None = None
+    refresh_token: str | None = None
     token_reply: Response | None = None
     discovery_reply: Response | None = None
     keys_reply: Response | None = None
@@ -138,8 +139,11 @@ def _serve(app: Flask, provider: BendableProvider) -> None:
     @app.post("/token")
     def exchange() -> Response:
         provider.exchanges.append(request.form.to_dict())
-        reply = {"access_token": "opaque", "token_type": "Bearer", "id_token": provider.sign_id_token()}
-        return provider.token_reply or jsonify(reply)
+        reply = {
+            "access_token": "opaque", "token_type": "Bearer", "id_token": provider.sign_id_token(),
+            "refresh_token": provider.refresh_token,
+        }  # fmt: skip
+        return provider.token_reply or jsonify(_without_none(reply))
 
 
 def _connect(connection: Connection, issuer: str, world: World) -> None:

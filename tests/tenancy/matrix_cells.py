@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -35,8 +36,9 @@ class Matrix:
         self.actors: dict[str, Callable[[], Any]] = {
             **{name: _bound(web, identity) for name, identity in people.items()},
             "nobody": _unbound(self._engines[0]),
-            "worker": _bound(worker, self._owner),
-            "worker_stranger": _bound(worker, people["stranger"]),
+            # A job's identity comes from a row, not from a token.
+            "worker": _bound(worker, replace(self._owner, origin=None)),
+            "worker_stranger": _bound(worker, replace(people["stranger"], origin=None)),
             "worker_nobody": _unbound(self._engines[1]),
         }
 

@@ -64,6 +64,12 @@ TARGETS = {
         "name = 'x'",
         owned_by=("org_id",),
     ),
+    "org_policies": Target(
+        "org_id = :org", "*",
+        "(model_writes, updated_at) VALUES ('direct', now()) ON CONFLICT (org_id) DO UPDATE SET extraction = false",
+        "model_writes = 'confirm'",
+        owned_by=("org_id",),
+    ),
     "orgs": Target(
         "org_id = :org", "*",
         "(slug, name, created_at) VALUES ('x', 'x', now())",
@@ -71,7 +77,7 @@ TARGETS = {
         owned_by=("org_id",),
     ),
     "providers": Target(
-        "org_id = :org", "*",
+        "org_id = :org", "org_id, id, issuer, client_id",
         "(issuer, audience, client_id, created_at) VALUES ('x', 'x', 'x', now())",
         "client_id = 'x'",
         owned_by=("org_id",),

@@ -14,9 +14,14 @@ FIELDS = {
     "find_sign_in_provider": {"slug": "acme"},
     "readiness": {},
     "find_token_providers": {"issuer": "?"},
+    "find_provider": {"org_id": "?", "provider_id": "?"},
     "find_client": {"org_id": "?", "client_id": "demo-console"},
     "resolve_user": {},
     "find_session": {"digest": "00" * 32},
+    "begin_renewal": {"digest": "00" * 32, "older_than": 600},
+    "renew_session": {"digest": "00" * 32, "roles": 3, "team_ids": [], "led_team_ids": []},
+    "end_session": {"digest": "00" * 32},
+    "sign_out_by_provider": {"org_id": "?", "provider_id": "?", "token_id": "x"},
     "keep_sign_in": {"state_digest": "00" * 32, "browser_digest": "01" * 32, "sealed": "02"},
     "take_sign_in": {"state_digest": "00" * 32, "browser_digest": "01" * 32},
 }
@@ -93,7 +98,7 @@ def test_what_one_org_registers_is_not_found_by_another(world: World, cast: Cast
 @pytest.mark.parametrize(
     "table",
     [
-        "app.providers", "app.token_audiences", "tenancy.signing_keys", "tenancy.sign_ins", "tenancy.clock_shift",
+        "app.token_audiences", "tenancy.signing_keys", "tenancy.sign_ins", "tenancy.clock_shift",
         "tenancy.applied",
     ],
 )  # fmt: skip

@@ -125,11 +125,23 @@ def test_a_right_given_or_taken_by_hand_is_put_right(world: World, state: list[t
 @pytest.mark.parametrize(
     ("by_hand", "undo"),
     [
-        ("UPDATE tenancy.applied SET revision = '0000'", "UPDATE tenancy.applied SET revision = '0001'"),
+        ("UPDATE tenancy.applied SET revision = '0000'", "UPDATE tenancy.applied SET revision = '0002'"),
         ("CREATE TABLE app.extra ()", "DROP TABLE app.extra"),
+        ("GRANT SELECT ON app.providers TO keepline_worker", "REVOKE SELECT ON app.providers FROM keepline_worker"),
+        (
+            "GRANT UPDATE (org_id) ON app.blocks TO keepline_app",
+            "REVOKE UPDATE (org_id) ON app.blocks FROM keepline_app",
+        ),
+        (
+            "ALTER FUNCTION tenancy.append_audit SECURITY INVOKER",
+            "ALTER FUNCTION tenancy.append_audit SECURITY DEFINER",
+        ),
+        ("ALTER ROLE keepline_app SET keepline.identity = 'x'", "ALTER ROLE keepline_app RESET keepline.identity"),
+        ("ALTER ROLE keepline_app BYPASSRLS", "ALTER ROLE keepline_app NOBYPASSRLS"),
+        ("GRANT keepline_owner TO keepline_worker", "REVOKE keepline_owner FROM keepline_worker"),
     ],
 )
-def test_another_revision_or_table_is_not_ready(world: World, by_hand: str, undo: str) -> None:
+def test_what_the_last_migrate_did_not_leave_is_not_ready(world: World, by_hand: str, undo: str) -> None:
     with world.superuser() as connection:
         connection.execute(by_hand.encode())
         try:

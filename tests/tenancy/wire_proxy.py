@@ -3,11 +3,12 @@
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-_ENDS_A_ROUND_TRIP = {b"S", b"Q"}  # Sync and simple Query: the client waits for the answer
+_DISTANCE_SECONDS = 0.003  # how long an answer is under way, so that what is sent without waiting for it shows
 
 
 class WireProxy:
@@ -16,6 +17,7 @@ class WireProxy:
     def __init__(self, folder: Path, server_socket: Path) -> None:
         self.folder = folder
         self.round_trips = 0
+        self._answered = True
         self.cut_after_commit = False
         self.answer_bytes_left: int | None = None
         self._server_socket = server_socket
@@ -49,8 +51,10 @@ class WireProxy:
         with suppress(OSError, EOFError), client, server:
             server.sendall(_startup_message(client))
             while True:
-                kind, message = _message(client)
-                self.round_trips += kind in _ENDS_A_ROUND_TRIP
+                message = _message(client)
+                if self._answered:  # what is sent before an answer came belongs to the same round trip
+                    self._answered = False
+                    self.round_trips += 1
                 if self.cut_after_commit and b"COMMIT" in message:
                     self.cut_after_commit = False
                     client.shutdown(socket.SHUT_RDWR)  # the client hears nothing more; the server commits
@@ -65,6 +69,8 @@ class WireProxy:
                 if self.answer_bytes_left is not None:
                     data = data[: self.answer_bytes_left]
                     self.answer_bytes_left -= len(data)
+                time.sleep(_DISTANCE_SECONDS)
+                self._answered = True
                 client.sendall(data)
                 if self.answer_bytes_left == 0:
                     break
@@ -85,9 +91,9 @@ def _startup_message(client: socket.socket) -> bytes:
     return length + _exactly(client, int.from_bytes(length, "big") - 4)
 
 
-def _message(client: socket.socket) -> tuple[bytes, bytes]:
+def _message(client: socket.socket) -> bytes:
     kind, length = _exactly(client, 1), _exactly(client, 4)
-    return kind, kind + length + _exactly(client, int.from_bytes(length, "big") - 4)
+    return kind + length + _exactly(client, int.from_bytes(length, "big") - 4)
 
 
 def _exactly(client: socket.socket, size: int) -> bytes:

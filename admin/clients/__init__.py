@@ -1,0 +1,1 @@
+"""The programs that an org lets act for its people."""

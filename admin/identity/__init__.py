@@ -1,0 +1,1 @@
+"""The identity providers of an org, and what their claims give."""

@@ -1,0 +1,1 @@
+"""What an org decided for all its people."""
