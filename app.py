@@ -7,6 +7,13 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 import account.pages
 import account.provider_logout.api
 import account.sessions.pages
+import admin.clients.api
+import admin.clients.pages
+import admin.identity.api
+import admin.identity.pages
+import admin.pages
+import admin.policy.api
+import admin.policy.pages
 import memory.block.api
 import memory.block.pages
 import memory.prompt.api
@@ -53,6 +60,14 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     app.register_blueprint(account.pages.doors)
     app.register_blueprint(account.sessions.pages.doors)
     app.register_blueprint(account.provider_logout.api.doors)
+    app.register_blueprint(admin.pages.doors)
+    app.register_blueprint(admin.clients.api.doors)
+    app.register_blueprint(admin.clients.pages.doors)
+    app.register_blueprint(admin.identity.api.doors)
+    for doors in admin.identity.pages.doors:
+        app.register_blueprint(doors)
+    app.register_blueprint(admin.policy.api.doors)
+    app.register_blueprint(admin.policy.pages.doors)
     app.register_blueprint(memory.block.api.doors)
     app.register_blueprint(memory.block.pages.doors)
     app.register_blueprint(memory.prompt.api.doors)

@@ -14,23 +14,18 @@ from sqlalchemy.exc import DisconnectionError
 
 from tenancy.embedded import locate
 from tenancy.errors import SetupError
+from tenancy.login_faults import (
+    outdated_parts,
+    refuse_split_transactions,
+    role_faults,
+    setting_faults,
+)
 from tenancy.settings import Settings
 
 logger = logging.getLogger(__name__)
 
 APPLICATION_NAME = "keepline"
-# Below these, a fault is known that leaks across policies or corrupts an index (PostgreSQL 18.6, pgvector 0.8.4).
-SAFE_POSTGRES = 180006
-SAFE_PGVECTOR = (0, 8, 4)
-_EXPECTED_SETTINGS = frozenset(
-    {
-        "track_activities",
-        "search_path",
-        "statement_timeout",
-        "lock_timeout",
-        "idle_in_transaction_session_timeout",
-    }
-)
+_PROBES = 3
 
 
 class Login(NamedTuple):
@@ -57,7 +52,7 @@ def operator_login(settings: Settings) -> Login:
 
 def _login(settings: Settings, role: str, url: str | None) -> Login:
     if url is None:
-        return Login(role, locate(settings.data_folder).conninfo(role))
+        return Login(role, _complete(locate(settings.data_folder).conninfo(role), ""))
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError as error:
@@ -67,7 +62,12 @@ def _login(settings: Settings, role: str, url: str | None) -> Login:
         raise SetupError(
             f"The database URL of {role} sets a keepline.* parameter, which would be an identity by default."
         )
-    return Login(role, make_conninfo(url, application_name=APPLICATION_NAME))
+    return Login(role, _complete(url, options))
+
+
+def _complete(conninfo: str, options: str) -> str:
+    """Spell out what libpq would otherwise take from the environment of the process (PGOPTIONS, PGCLIENTENCODING)."""
+    return make_conninfo(conninfo, application_name=APPLICATION_NAME, options=options, client_encoding="UTF8")
 
 
 def create_pool(login: Login, size: int) -> Engine:
@@ -132,89 +132,60 @@ def single_connection(login: Login) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
+def shares_backends(login: Login) -> bool:
+    """Return whether something in between gives one backend to several connections in turn.
+
+    PgBouncer in transaction mode does. Then nothing of a session holds: no LISTEN, no lock and no setting that is to
+    outlive a transaction. An idle pooler is always found out; under load, all but certainly.
+
+    Raises:
+        SetupError: the database does not answer.
+
+    """
+    with single_connection(login) as first, single_connection(login) as second:
+        seen: dict[psycopg.Connection[Any], set[int]] = {first: set(), second: set()}
+        try:
+            for connection in (first, second, second, first) * _PROBES:
+                row = connection.execute("SELECT pg_backend_pid()").fetchone()
+                seen[connection].add(row[0] if row else 0)
+        except psycopg.OperationalError as error:
+            raise SetupError(f"The database cannot be reached as {login.role}: {str(error).strip()}") from error
+    return max(map(len, seen.values())) > 1 or seen[first] == seen[second]
+
+
+def refuse_shared_backends(login: Login, purpose: str) -> None:
+    """Refuse a pooler in transaction mode for a login whose work needs a session of its own.
+
+    Raises:
+        SetupError: the login goes through one; the sentence begins with the purpose, such as "Migrate".
+
+    """
+    if shares_backends(login):
+        raise SetupError(
+            f"{purpose} needs database connections of its own, and {login.role} comes through a pooler that shares "
+            "them. Nothing was changed. Let its URL lead to the database itself (docs/pooler.md)."
+        )
+
+
 def refuse_unsafe_login(login: Login, *, strict_floor: bool) -> None:
-    """Refuse to serve or work as anything that policies do not hold.
+    """Refuse to serve or work as anything that policies do not hold, or through what tears transactions apart.
 
     Raises:
         SetupError: the login is a superuser, bypasses row-level security, owns a table, is a member of another
-            role, has unexpected settings, or (strictly) the server is older than the known-safe versions.
+            role, has unexpected settings, leads to a replica or through a pooler in statement mode, or (strictly)
+            the server is older than the known-safe versions.
 
     """
     with single_connection(login) as connection:
-        faults = [*_role_faults(connection, login.role), *_setting_faults(connection)]
+        refuse_split_transactions(connection)
+        faults = [*role_faults(connection, login.role), *setting_faults(connection)]
         if faults:
             raise SetupError(
                 f"Keepline does not start as this database login: {'; '.join(faults)}. "
                 f"Log in as {login.role}, made by `keepline migrate --print-roles`."
             )
-        _check_floor(connection, strict=strict_floor)
-
-
-def _role_faults(connection: psycopg.Connection[Any], expected: str) -> Iterator[str]:
-    """Look at the role that acts and at the one that logged in: injected SQL can go back to the latter."""
-    rows = connection.execute(
-        """SELECT r.rolname, r.rolsuper, r.rolbypassrls, r.rolcreaterole OR r.rolcreatedb OR r.rolreplication,
-          EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-            WHERE c.relowner = r.oid AND n.nspname IN ('app', 'tenancy')),
-          (SELECT string_agg(m.rolname, ', ') FROM pg_auth_members a JOIN pg_roles m ON m.oid = a.roleid
-            WHERE a.member = r.oid)
-        FROM pg_roles r WHERE r.rolname IN (current_user, session_user)"""
-    ).fetchall()
-    for name, superuser, bypasses, creates, owns, memberships in rows:
-        if superuser:
-            yield f"{name} is a superuser, which no policy binds"
-        if bypasses:
-            yield f"{name} has BYPASSRLS"
-        if creates:
-            yield f"{name} may create roles or databases, or replicate"
-        if owns:
-            yield f"{name} owns Keepline's tables"
-        if memberships:
-            yield f"{name} is a member of {memberships}"
-        if name != expected:
-            yield f"the login is {name}, not {expected}"
-
-
-def _setting_faults(connection: psycopg.Connection[Any]) -> Iterator[str]:
-    rows = connection.execute(
-        """SELECT split_part(entry, '=', 1) FROM pg_db_role_setting s, unnest(s.setconfig) AS entry
-        WHERE s.setrole IN (0, current_user::regrole)
-          AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))"""
-    ).fetchall()
-    unexpected = sorted({name for (name,) in rows} - _EXPECTED_SETTINGS)
-    if unexpected:
-        yield f"the role or database has the settings {', '.join(unexpected)}, which Keepline did not make"
-    row = connection.execute(
-        "SELECT current_setting('keepline.identity', true), current_setting('track_activities')"
-    ).fetchone()
-    if row and row[0]:
-        yield "a new connection already carries an identity"
-    if row and row[1] != "off":
-        yield "track_activities is on, so that other sessions could read identities from running statements"
-
-
-def _check_floor(connection: psycopg.Connection[Any], *, strict: bool) -> None:
-    row = connection.execute(
-        "SELECT current_setting('server_version_num')::int, "
-        "(SELECT extversion FROM pg_extension WHERE extname = 'vector')"
-    ).fetchone()
-    number, vector = row if row else (0, None)
-    old: list[str] = []
-    if number < SAFE_POSTGRES:
-        old.append(f"PostgreSQL {_release(number)} is older than {_release(SAFE_POSTGRES)}")
-    if vector is None:
-        raise SetupError("The extension vector is not installed; run `keepline migrate --print-roles` as a superuser.")
-    if _version(vector) < SAFE_PGVECTOR:
-        old.append(f"pgvector {vector} is older than {'.'.join(map(str, SAFE_PGVECTOR))}")
-    if old and strict:
-        raise SetupError(f"{' and '.join(old)}, and KEEPLINE_STRICT_FLOOR is 1. Update the database server.")
-    if old:
-        logger.warning("%s, the oldest version without known faults; update when you can.", " and ".join(old))
-
-
-def _release(number: int) -> str:
-    return f"{number // 10000}.{number % 10000}"
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
+        outdated = outdated_parts(connection)
+    if outdated and strict_floor:
+        raise SetupError(f"{' and '.join(outdated)}, and KEEPLINE_STRICT_FLOOR is 1. Update the database server.")
+    if outdated:
+        logger.warning("%s, the oldest version without known faults; update when you can.", " and ".join(outdated))

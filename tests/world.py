@@ -3,7 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +25,7 @@ from tenancy.keys import SecretBox, signing_keys
 from tenancy.migrate import as_maintainer, migrate, roles_sql, shift_clock
 from tenancy.services import Services
 from tenancy.settings import Settings, ensure_keys, read_settings
+from tests.pooler_server import Pooler, pooler_server
 
 # A port of this run's own, so that several runs can go on side by side.
 WEB_PORT = 10_000 + os.getpid() % 10_000
@@ -58,13 +59,14 @@ class World:
     demo: DemoFolder
     app: GuardedFlask
     clock: MovableClock
+    environment: dict[str, str]
 
     @property
     def services(self) -> Services:
         return self.app.extensions["keepline"]
 
     def app_conninfo(self) -> str:
-        """How the web logs in; tests that run SQL of their own connect as it, never as anything stronger."""
+        """The app's role, directly; tests that run SQL of their own connect as it, never as anything stronger."""
         return self.server.conninfo("keepline_app")
 
     @contextmanager
@@ -97,7 +99,7 @@ class World:
     @contextmanager
     def another_app(self, **environment: str) -> Iterator[GuardedFlask]:
         """Make a second process' worth of app on the same database, with nothing remembered."""
-        settings = read_settings({**_environment(self.settings.data_folder), **environment})
+        settings = read_settings({**self.environment, **environment})
         app = create_app(settings, self.clock)
         app.test_client_class = PublicAddressClient
         yield app
@@ -105,24 +107,46 @@ class World:
 
 
 @contextmanager
-def running_world(folder: Path) -> Iterator[World]:
-    """Start everything on an empty data folder and stop it at the end."""
-    settings = read_settings(_environment(folder))
+def running_world(folder: Path, *, pooled: bool = False) -> Iterator[World]:
+    """Start everything on an empty data folder and stop it at the end.
+
+    Where it is pooled, the settings are those of an external database whose web login goes through PgBouncer.
+    """
+    environment = _environment(folder)
+    settings = read_settings(environment)
     demo = prepare_demo_folder(folder, settings.port)
-    settings = read_settings(_environment(folder))  # again, now that the folder says that it is the demo's
+    settings = read_settings(environment)  # again, now that the folder says that it is the demo's
     secret_key, identity_key = ensure_keys(settings)
     clock = MovableClock()
-    with EmbeddedServer(folder) as server, _running_provider(settings, demo):
+    with ExitStack() as stack:
+        server = stack.enter_context(EmbeddedServer(folder))
+        stack.enter_context(_running_provider(settings, demo))
         server.create_database()
         with psycopg.connect(server.conninfo("postgres"), autocommit=True) as connection:
             connection.execute(roles_sql().encode())
+        if pooled:
+            pooler = stack.enter_context(pooler_server(server.address))
+            environment |= external_database(settings, server, pooler)
+            settings = read_settings(environment)
         login = operator_login(settings)
         migrate(login, signing_keys(identity_key))
         as_maintainer(login, lambda c: seed_demo(c, demo, SecretBox(secret_key), clock.now()))
         app = create_app(settings, clock)
         app.test_client_class = PublicAddressClient
-        yield World(settings, server, demo, app, clock)
+        yield World(settings, server, demo, app, clock, environment)
         app.extensions["keepline"].binder.close()
+
+
+def external_database(settings: Settings, server: EmbeddedServer, pooler: Pooler) -> dict[str, str]:
+    """Return the settings of the same database as an external one: the web through a pooler, the others directly."""
+    secret_key, identity_key = ensure_keys(settings)
+    return {
+        "KEEPLINE_DATABASE_URL": pooler.conninfo("keepline_app"),
+        "KEEPLINE_WORKER_DATABASE_URL": server.conninfo("keepline_worker"),
+        "KEEPLINE_OWNER_DATABASE_URL": server.conninfo("keepline_migrate"),
+        "KEEPLINE_SECRET_KEY": secret_key.current.decode(),
+        "KEEPLINE_IDENTITY_KEY": identity_key.current.decode(),
+    }
 
 
 @contextmanager

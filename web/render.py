@@ -8,7 +8,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from tenancy.errors import DomainError
-from tenancy.guards import known_caller
+from tenancy.guards import Caller, known_caller
 
 THEME_COOKIE = "keepline_theme"
 THEMES = ("system", "light", "dark")
@@ -48,17 +48,25 @@ def _frame() -> dict[str, Any]:
     caller = _caller_if_any()
     return {
         "caller": caller,
-        "navigation": [
-            Destination("Memory", url_for("block_pages.show_memory"), request.path.startswith("/settings/memory"), 0)
-        ]
-        if caller
-        else [],
+        "navigation": _navigation(caller),
         "theme": chosen_theme(),
         # The answer to a form has an address that can't be opened by itself.
         "here": request.full_path.removesuffix("?") if request.method == "GET" else "/settings/memory",
         "notice": None,
         "kept_text": _sent_text(),
     }
+
+
+def _navigation(caller: Caller | None) -> list[Destination]:
+    """Return where the caller can go; what a role gives is offered to who holds it alone."""
+    if caller is None:
+        return []
+    places = [("Memory", url_for("block_pages.show_memory"), "memory:manage"), ("Admin", "/admin", "org:admin")]
+    return [
+        Destination(label, href, request.path == href or request.path.startswith(f"{href}/"), 0)
+        for label, href, scope in places
+        if scope in caller.scopes
+    ]
 
 
 def _sent_text() -> str:
@@ -71,7 +79,7 @@ def _sent_text() -> str:
         return ""
 
 
-def _caller_if_any() -> Any:
+def _caller_if_any() -> Caller | None:
     """Return the signed-in person, or None; an error page must not fail because the database is away."""
     try:
         return known_caller()

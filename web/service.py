@@ -39,8 +39,8 @@ def show_readiness() -> Response:
         raise NotReadyError("The database is at another revision than this code. Run `keepline migrate`.")
     if not policies_intact:
         raise NotReadyError(
-            "Policies, grants, functions or roles are not those that the last migrate left. Find out who changed them, then "
-            "run `keepline migrate`."
+            "Policies, grants, functions or roles are not those that the last migrate left. Find out who changed them, "
+            "then run `keepline migrate`."
         )
     return jsonify(status="ok")
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Collection
 from datetime import timedelta
+from typing import Any
 
 from admin.rules import text_fault
 from tenancy.clients import WEB_CLIENT, Kind, allowed_scopes
+from tenancy.errors import InvalidError
 
 OVERLAP_HOURS = range(169)
 OVERLAP_HOURS_DEFAULT = 24
@@ -28,6 +30,14 @@ def scopes_fault(kind: Kind, scopes: Collection[str]) -> str | None:
     return None
 
 
-def overlap_of(hours: int) -> timedelta | None:
-    """Return how long a replaced client goes on, or None for hours outside 0 to 168."""
-    return timedelta(hours=hours) if hours in OVERLAP_HOURS else None
+def overlap_of(hours: Any) -> timedelta:
+    """Return how long a replaced client goes on.
+
+    Raises:
+        InvalidError: the hours are no whole number from 0 to 168.
+
+    """
+    if type(hours) is not int or hours not in OVERLAP_HOURS:
+        fault = f"Must be a whole number of hours, {OVERLAP_HOURS[0]} to {OVERLAP_HOURS[-1]}."
+        raise InvalidError(f"The request does not fit. overlap_hours: {fault}", errors={"overlap_hours": [fault]})
+    return timedelta(hours=hours)

@@ -59,7 +59,7 @@ class NodeProvider:
         with httpx2.Client(trust_env=False) as own:
             client = at_provider or own
             reply = client.get(address)
-            while True:
+            for _ in range(10):
                 assert reply.status_code in (302, 303), reply.text
                 target = urljoin(str(reply.url), reply.headers["Location"])
                 if not target.startswith(self.issuer):
@@ -68,6 +68,7 @@ class NodeProvider:
                     reply = client.post(target, data={"person": person})
                 else:
                     reply = client.get(target)
+        raise AssertionError(f"{self.issuer} sends the browser in circles.")
 
     def sign_in(
         self, app: GuardedFlask, person: str = "noor", at_provider: httpx2.Client | None = None

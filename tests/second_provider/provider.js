@@ -89,7 +89,9 @@ server.listen(0, '127.0.0.1', async () => {
   server.on('request', async (request, response) => {
     if (request.method === 'POST' && request.url.startsWith('/interaction/')) {
       const form = await read(request);
-      await provider.interactionFinished(request, response, { login: { accountId: form.get('person') } });
+      // Consent is given along with the sign-in; a native client is asked for it each time.
+      const result = { login: { accountId: form.get('person') }, consent: {} };
+      await provider.interactionFinished(request, response, result);
     } else if (request.method === 'POST' && request.url === '/new-keys') {
       // Sessions, grants and tokens stay: they are in a store that all instances of a process share.
       const form = await read(request);

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-from psycopg.conninfo import make_conninfo
 from sqlalchemy import Connection, Engine, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
@@ -70,12 +68,9 @@ def _assert_nobody(connection: Connection) -> None:
 
 
 @contextmanager
-def pool_of(world: World, size: int = 1, socket_folder: Path | None = None) -> Iterator[Pool]:
-    """Make a pool that logs in as the web does; in `socket_folder` something else may listen."""
-    conninfo = world.app_conninfo()
-    if socket_folder is not None:
-        conninfo = make_conninfo(conninfo, host=str(socket_folder))
-    engine = create_pool(Login("keepline_app", conninfo), size)
+def pool_of(world: World, size: int = 1, conninfo: str | None = None) -> Iterator[Pool]:
+    """Make a pool that logs in as the web does, directly unless `conninfo` leads through something else."""
+    engine = create_pool(Login("keepline_app", conninfo or world.app_conninfo()), size)
     yield Pool(Binder(engine, signer_of(world)), engine)
     engine.dispose()
 

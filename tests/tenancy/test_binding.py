@@ -13,8 +13,8 @@ from tests.world import World
 
 
 @pytest.fixture
-def pool(world: World) -> Iterator[Pool]:
-    with pool_of(world) as opened:
+def pool(world: World, app_line: str) -> Iterator[Pool]:
+    with pool_of(world, conninfo=app_line) as opened:
         yield opened
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tenancy.errors import DatabaseUnavailableError, OutcomeUnknownError
 from tests.cast import Cast
@@ -15,22 +15,22 @@ from tests.world import World
 
 
 @pytest.fixture
-def pool(world: World) -> Iterator[Pool]:
-    with pool_of(world) as opened:
+def pool(world: World, app_line: str) -> Iterator[Pool]:
+    with pool_of(world, conninfo=app_line) as opened:
         yield opened
 
 
 @pytest.fixture
-def proxy(world: World) -> Iterator[WireProxy]:
-    parts = conninfo_to_dict(world.app_conninfo())
+def proxy(app_line: str) -> Iterator[WireProxy]:
+    parts = conninfo_to_dict(app_line)
     with wire_proxy(Path(str(parts["host"])) / f".s.PGSQL.{parts['port']}") as opened:
         yield opened
 
 
 @pytest.fixture
-def distant_pool(world: World, proxy: WireProxy) -> Iterator[Pool]:
+def distant_pool(world: World, app_line: str, proxy: WireProxy) -> Iterator[Pool]:
     """A pool whose one connection goes through the proxy."""
-    with pool_of(world, socket_folder=proxy.folder) as opened:
+    with pool_of(world, conninfo=make_conninfo(app_line, host=str(proxy.folder))) as opened:
         yield opened
 
 

@@ -12,9 +12,9 @@ TURNS = 1_000  # of each of the two threads
 
 
 @pytest.mark.parametrize("size", [1, 2])
-def test_two_identities_interleaved_never_cross(world: World, cast: Cast, size: int) -> None:
+def test_two_identities_interleaved_never_cross(world: World, cast: Cast, app_line: str, size: int) -> None:
     seen: dict[str, list[list[str]]] = {"owner": [], "stranger": []}
-    with pool_of(world, size) as pool:
+    with pool_of(world, size, app_line) as pool:
         for name in seen:
             pool.run(getattr(cast, name).identity, WRITE.replace("Mine", name))
         _run_together(pool, cast, seen)
@@ -45,8 +45,8 @@ def _run_together(pool: Pool, cast: Cast, seen: dict[str, list[list[str]]]) -> N
         thread.join()
 
 
-def test_no_pooled_connection_prepares_statements(world: World, cast: Cast) -> None:
-    with pool_of(world, 3) as pool:
+def test_no_pooled_connection_prepares_statements(world: World, cast: Cast, app_line: str) -> None:
+    with pool_of(world, 3, app_line) as pool:
         connections = [pool.engine.connect() for _ in range(3)]
         for connection in connections:
             driver = connection.connection.driver_connection
@@ -55,7 +55,7 @@ def test_no_pooled_connection_prepares_statements(world: World, cast: Cast) -> N
             assert driver.autocommit
         for connection in connections:
             connection.close()
-    with pool_of(world) as pool:
+    with pool_of(world, conninfo=app_line) as pool:
         for _ in range(20):
             pool.read(cast.owner.identity)
             with pool.binder.bound(cast.owner.identity) as connection:
@@ -64,9 +64,9 @@ def test_no_pooled_connection_prepares_statements(world: World, cast: Cast) -> N
             assert connection.exec_driver_sql("SELECT count(*) FROM pg_prepared_statements").scalar_one() == 0
 
 
-def test_no_token_stands_in_the_text_of_a_statement(world: World, cast: Cast) -> None:
+def test_no_token_stands_in_the_text_of_a_statement(world: World, cast: Cast, app_line: str) -> None:
     """Only superusers see it here; a token in it would be one copy too many."""
-    with pool_of(world) as pool, pool.binder.bound(cast.owner.identity) as connection:
+    with pool_of(world, conninfo=app_line) as pool, pool.binder.bound(cast.owner.identity) as connection:
         backend = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
         with world.superuser() as looking:
             row = looking.execute("SELECT query FROM pg_stat_activity WHERE pid = %s", (backend,)).fetchone()

@@ -116,26 +116,6 @@ def test_a_login_that_was_made_stronger_is_refused(
     refuse_unsafe_login(login, strict_floor=False)
 
 
-@pytest.mark.parametrize("options", ["-c keepline.identity=somebody", "-ckeepline.x=1", "--keepline.identity=somebody"])
-def test_a_database_url_with_an_identity_is_refused(tmp_path: Path, options: str) -> None:
-    urls = {
-        f"KEEPLINE_{kind}DATABASE_URL": make_conninfo(host="db", user="u", options=options)
-        for kind in ("", "WORKER_", "OWNER_")
-    }
-    settings = read_settings({"KEEPLINE_DATA_DIR": str(tmp_path), **urls})
-    for login_of in (web_login, worker_login):
-        with pytest.raises(SetupError, match=r"sets a keepline\.\* parameter, which would be an identity by default"):
-            login_of(settings)
-
-
-def test_an_identity_in_the_environment_of_the_client_library_is_refused(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """libpq reads PGOPTIONS, whatever the URL says."""
-    monkeypatch.setenv("PGOPTIONS", "-c keepline.identity=somebody")
-    assert "a new connection already carries an identity" in _refused(web_login(world.settings))
-
-
 def test_a_database_url_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     urls = {f"KEEPLINE_{kind}DATABASE_URL": "postgresql://[" for kind in ("", "WORKER_", "OWNER_")}
     with pytest.raises(SetupError, match="The database URL of keepline_app cannot be read"):
