@@ -1,17 +1,22 @@
 # Two commands: `make run` serves the demo, `make test` runs the tests. Each makes .venv first.
+# `make test-pooler` runs what goes through the app again, with PgBouncer between the app and its database.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.installed
 PYTEST_ARGS ?= -m "not slow"
+POOLER_TESTS := tests/block tests/http tests/prompt tests/sign_in
 
-.PHONY: run test check lock clean
+.PHONY: run test test-pooler check lock clean
 
 run: $(READY)
 	@KEEPLINE_DEMO=$${KEEPLINE_DEMO:-1} exec $(BIN)/keepline run
 
 test: $(READY)
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+test-pooler: $(READY)
+	$(BIN)/python -m pytest --pooler $(POOLER_TESTS) $(PYTEST_ARGS)
 
 check: $(READY)
 	$(BIN)/ruff check .

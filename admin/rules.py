@@ -15,8 +15,10 @@ Faults = Mapping[str, Any]
 
 def text_fault(text: str, most: int = NAME_CHARACTERS) -> str | None:
     """Return what is wrong with a name or an id, or None: no control characters, 1 to `most` characters."""
-    if not text or text != text.strip():
-        return "Can't be empty, and has no spaces at its ends."
+    if not text:
+        return "Can't be empty."
+    if text != text.strip():
+        return "Has a space at its start or end. Leave it out."
     if len(text) > most:
         return f"Has {len(text):,} characters and may have at most {most:,}."
     if any(unicodedata.category(character) in _NOT_TEXT for character in text):

@@ -11,8 +11,10 @@ from enum import StrEnum
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
-from flask import Flask, current_app, g, request
+from flask import Flask, Request, current_app, g, request
 from flask_login import current_user
+from werkzeug.exceptions import BadHost
+from werkzeug.routing import MapAdapter
 
 from tenancy.clients import WEB_CLIENT, Kind
 from tenancy.errors import CrossSiteError, MissingScopeError, NotSignedInError, StaleFormError, TokenTooOldError
@@ -116,6 +118,15 @@ class GuardedFlask(Flask):
         elif not isinstance(getattr(view_func, "guard", None), Guard):
             raise TypeError(f"The route {rule} names no guard; put @guarded(...) on its view.")
         super().add_url_rule(rule, endpoint, view_func, provide_automatic_options, **options)
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Match by path alone: which host was asked for plays no part, so one that is none stands in nobody's way."""
+        try:
+            return super().create_url_adapter(request)
+        except BadHost:
+            if request is None:
+                raise
+            return self.url_map.bind_to_environ({**request.environ, "HTTP_HOST": "localhost"}, subdomain="")
 
 
 def guard_of(app: Flask, endpoint: str) -> Guard:

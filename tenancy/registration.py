@@ -7,10 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg.types.json import Jsonb
 
 from tenancy.clients import WEB_CLIENT, Kind, allowed_scopes
 from tenancy.errors import SetupError
 from tenancy.keys import SecretBox
+from tenancy.roles import ClaimRule, stored_rules
 
 Connection = psycopg.Connection[Any]
 
@@ -20,7 +22,8 @@ class ProviderSettings:
     """How an org's people sign in and whose tokens are believed.
 
     `claim_name` and `claim_value` tell the org's tokens apart where several orgs share issuer and audience; both
-    are empty where they don't. `sealed_secret` is the client secret, sealed.
+    are empty where they don't. `sealed_secret` is the client secret, sealed; `secret_name` names one that the
+    environment holds (KEEPLINE_CLIENT_SECRET_NAME). Without `claim_rules`, the plain claims `teams` and `roles` count.
     """
 
     issuer: str
@@ -30,6 +33,8 @@ class ProviderSettings:
     claim_name: str = ""
     claim_value: str = ""
     scopes: str = "openid profile email"
+    claim_rules: tuple[ClaimRule, ...] = ()
+    secret_name: str | None = None
 
 
 def find_org(connection: Connection, slug: str) -> UUID | None:
@@ -61,7 +66,7 @@ def add_org(connection: Connection, slug: str, name: str, now: datetime) -> UUID
 
 
 def connect_provider(connection: Connection, org_id: UUID, settings: ProviderSettings, now: datetime) -> UUID:
-    """Connect an identity provider to an org and return its id.
+    """Connect an identity provider to an org and return its id; people sign in by the first one that is connected.
 
     Raises:
         SetupError: tokens of this issuer, audience and claim belong to an org already, or are told apart otherwise.
@@ -74,10 +79,13 @@ def connect_provider(connection: Connection, org_id: UUID, settings: ProviderSet
     try:
         row = connection.execute(
             "INSERT INTO app.providers (org_id, issuer, audience, claim_name, claim_value, client_id, client_secret, "
-            "scopes, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
+            "secret_name, scopes, claim_rules, for_sign_in, created_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, "
+            "%s, NOT EXISTS (SELECT FROM app.providers WHERE org_id = %s AND for_sign_in AND disconnected_at IS NULL), "
+            "%s) RETURNING id",
             (
                 org_id, settings.issuer, settings.audience, settings.claim_name, settings.claim_value,
-                settings.client_id, settings.sealed_secret, settings.scopes, now,
+                settings.client_id, settings.sealed_secret, settings.secret_name, settings.scopes,
+                Jsonb(stored_rules(settings.claim_rules)), org_id, now,
             ),
         ).fetchone()  # fmt: skip
     except psycopg.errors.UniqueViolation as error:
@@ -90,7 +98,10 @@ def connect_provider(connection: Connection, org_id: UUID, settings: ProviderSet
             "for all orgs of an issuer and audience, or an audience of its own for each."
         ) from error
     except psycopg.errors.CheckViolation as error:
-        raise SetupError("Audience and client id can't be empty, and a claim needs both a name and a value.") from error
+        raise SetupError(
+            "Audience and client id can't be empty, a claim needs both a name and a value, and the name of a secret "
+            "has up to 64 capital letters, digits and underscores."
+        ) from error
     provider_id: UUID = row[0]  # type: ignore[index] # RETURNING answers one row or the insert raised
     return provider_id
 
@@ -104,10 +115,11 @@ def register_client(
     scopes: Iterable[str],
     now: datetime,
 ) -> None:
-    """Register a program of an org, or change what it is registered for.
+    """Register a program of an org, change name and scopes of one, or revive one that was revoked.
 
     Raises:
-        SetupError: a scope is not one that the kind may hold, or the id is the settings page's own.
+        SetupError: a scope is not one that the kind may hold, the id is the settings page's own, or it is registered
+            as the other kind.
 
     """
     if client_id == WEB_CLIENT:
@@ -119,12 +131,21 @@ def register_client(
             f"A client of the kind {kind} can hold {', '.join(sorted(allowed_scopes(kind)))}"
             f"{'; not ' + ', '.join(sorted(refused)) if refused else ''}."
         )
-    connection.execute(
-        "INSERT INTO app.clients (org_id, client_id, name, kind, scopes, created_at) VALUES (%s, %s, %s, %s, %s, %s) "
-        "ON CONFLICT (org_id, client_id) DO UPDATE SET name = excluded.name, kind = excluded.kind, "
-        "scopes = excluded.scopes, revoked_at = NULL",
+    # One that is being replaced goes on ending: only what is revoked already is revived.
+    registered = connection.execute(
+        "INSERT INTO app.clients AS c (org_id, client_id, name, kind, scopes, created_at) "
+        "VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (org_id, client_id) DO UPDATE "
+        "SET name = excluded.name, scopes = excluded.scopes, "
+        "revoked_at = CASE WHEN c.revoked_at > clock_timestamp() THEN c.revoked_at END, "
+        "replaced_by = CASE WHEN c.revoked_at > clock_timestamp() THEN c.replaced_by END "
+        "WHERE c.kind = excluded.kind",
         (org_id, client_id, name, kind.value, sorted(wanted), now),
     )
+    if not registered.rowcount:
+        raise SetupError(
+            f"{client_id} is registered as another kind than {kind}, and a kind never changes. Nothing was changed; "
+            "register the other program under an id of its own."
+        )
 
 
 def reseal_client_secrets(connection: Connection, box: SecretBox) -> int:

@@ -110,6 +110,13 @@ def read_rules(stored: Iterable[Mapping[str, Any]]) -> tuple[ClaimRule, ...]:
     )
 
 
+def stored_rules(rules: Iterable[ClaimRule]) -> list[dict[str, str]]:
+    """Return rules in their stored form."""
+    return [
+        {"claim": rule.claim, "value": rule.value, "grants": rule.grants.value, "team": rule.team} for rule in rules
+    ]
+
+
 def rights_from_claims(org_id: UUID, claims: Mapping[str, Any], rules: Sequence[ClaimRule] = ()) -> Rights:
     """Return the rights that the claims of one token give; claims of the wrong type give none.
 

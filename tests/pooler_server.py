@@ -39,6 +39,7 @@ pool_mode = {mode}
 default_pool_size = {connections}
 max_client_conn = 200
 query_wait_timeout = 30
+server_reset_query_always = {emptied}
 """
 
 
@@ -66,8 +67,13 @@ class Pooler:
 
 
 @contextmanager
-def pooler_server(server: Address, *, mode: PoolMode = "transaction", connections: int = 2) -> Iterator[Pooler]:
-    """Start a PgBouncer in a short folder of its own, as the OS user that may enter the server's socket folder."""
+def pooler_server(
+    server: Address, *, mode: PoolMode = "transaction", connections: int = 2, emptied: bool = False
+) -> Iterator[Pooler]:
+    """Start a PgBouncer in a short folder of its own, as the OS user that may enter the server's socket folder.
+
+    Where its connections are `emptied`, they run DISCARD ALL after every transaction.
+    """
     program = shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
     if program is None:
         pytest.skip("pgbouncer is not installed")
@@ -79,7 +85,7 @@ def pooler_server(server: Address, *, mode: PoolMode = "transaction", connection
         write_file(account, folder / "users", "".join(f'"{name}" ""\n' for name in _USERS))
         settings = _SETTINGS.format(
             server=server.socket_folder, server_port=server.port, folder=folder, port=_PORT, admin=_ADMIN,
-            mode=mode, connections=connections,
+            mode=mode, connections=connections, emptied=int(emptied),
         )  # fmt: skip
         write_file(account, folder / "settings", settings)
         with _started([program, "--quiet", str(folder / "settings")], account, Pooler(folder)) as pooler:

@@ -10,11 +10,11 @@ from marshmallow import fields, validate
 from admin.identity import store
 from admin.identity.acts import preview_for, save_provider, sealed_secret
 from admin.identity.records import ProviderChanges
-from admin.identity.rules import ADDRESS_CHARACTERS, BACKCHANNEL_PATH, CALLBACK_PATH, ProviderKey, stored_rules
+from admin.identity.rules import ADDRESS_CHARACTERS, BACKCHANNEL_PATH, CALLBACK_PATH, ProviderKey
 from admin.rules import faults_of, refuse_faults, text_fault
 from memory.audit.authors import author_of
 from tenancy.guards import call, current_caller, guarded
-from tenancy.roles import ClaimRule, Grant
+from tenancy.roles import ClaimRule, Grant, stored_rules
 from tenancy.services import current_services
 from web.paging import Paging, read_cursor, write_cursor
 from web.shapes import Flag, Shape, Text, UtcTime, gives, reply_json, takes, takes_query

@@ -27,6 +27,8 @@ _FROM_ROLES = frozenset({Grant.REVIEWER, Grant.ADMIN})
 _OF_TEAMS = frozenset({Grant.TEAM, Grant.LEAD})
 # RFC 6749, section 3.3: names of scopes, with one space between them.
 _SCOPES = re.compile(r"[!#-\[\]-~]+( [!#-\[\]-~]+)*")
+# CLAIM=VALUE:GRANT[:TEAM]; the value ends at the first grant.
+_RULE = re.compile(rf"(?P<claim>[^=]+)=(?P<value>.*?):(?P<grants>{'|'.join(Grant)})(?::(?P<team>.+))?")
 # What examining a provider finds and people can sign in without.
 _NOT_NEEDED = frozenset({"Issuer in answers", "Back-channel logout", "Refresh"})
 
@@ -138,22 +140,12 @@ def rule_faults(rule: ClaimRule) -> dict[str, Any]:
     return faults
 
 
-def stored_rules(rules: Sequence[ClaimRule]) -> list[dict[str, str]]:
-    """Return claim rules in their stored form, which `tenancy.roles.read_rules` reads."""
-    return [
-        {"claim": rule.claim, "value": rule.value, "grants": rule.grants.value, "team": rule.team} for rule in rules
-    ]
-
-
 def rule_from_text(text: str) -> ClaimRule | None:
     """Read CLAIM=VALUE:GRANT or CLAIM=VALUE:GRANT:TEAM, or return None; the value may hold colons."""
     found = _RULE.fullmatch(text)
     if found is None:
         return None
     return ClaimRule(found["claim"], found["value"], Grant(found["grants"]), found["team"] or "")
-
-
-_RULE = re.compile(rf"(?P<claim>[^=]+)=(?P<value>.*?):(?P<grants>{'|'.join(Grant)})(?::(?P<team>.+))?")
 
 
 def _claims_read(rules: Sequence[ClaimRule]) -> list[str]:

@@ -17,14 +17,13 @@ from admin.identity.rules import (
     ProviderKey,
     client_id_fault,
     key_faults,
-    stored_rules,
 )
 from admin.rules import faults_of, refuse_faults
 from memory.audit import store as audit
 from memory.audit.rules import Author, Entry
 from tenancy.errors import NotFoundError
 from tenancy.identity import Identity
-from tenancy.roles import read_rules
+from tenancy.roles import read_rules, stored_rules
 from tenancy.tables import providers
 
 _TAKEN = "KL003"  # raised by tenancy.connect_provider

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_guards import routes_of
 
-from tenancy.guards import Door
+from tenancy.guards import Door, guard_of
 from tests.cast import Cast
 from tests.world import World
 
@@ -72,9 +72,16 @@ def test_it_is_openapi_3_1_and_sound(document: dict[str, Any]) -> None:
 
 def test_each_call_names_its_scope_and_its_credential(world: World, document: dict[str, Any]) -> None:
     operations = operations_of(document)
-    for method, path, scope in routes_of(world.app, Door.API):
-        assert operations[method, path]["x-scope"] == scope
-        assert operations[method, path]["security"] == [{"bearer": []}]
+    scopes = {
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)): guard_of(world.app, rule.endpoint).scope
+        for rule in world.app.url_map.iter_rules()
+        if guard_of(world.app, rule.endpoint).door is Door.API
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert len(scopes) == len(routes_of(world.app, Door.API))
+    for call, scope in scopes.items():
+        assert operations[call]["x-scope"] == scope
+        assert operations[call]["security"] == [{"bearer": []}]
     assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
 
 

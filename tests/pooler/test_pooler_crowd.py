@@ -49,6 +49,16 @@ def test_ten_thousand_requests_of_two_orgs_never_cross(world: World, cast: Cast,
         pool.assert_clean()
 
 
+def test_a_pooler_that_empties_its_connections_serves_as_well(world: World, cast: Cast) -> None:
+    with (
+        pooler_server(world.server.address, emptied=True) as emptying,
+        crowd(world, cast) as people,
+        pool_of(world, THREADS, emptying.conninfo("keepline_app")) as pool,
+    ):
+        outcome = mingle(pool, people, REQUESTS_OF_A_CONTROL)
+        assert (outcome.faults, outcome.crossings, wrongly_stored(world, people)) == ([], [], [])
+
+
 class BinderOfSessions(Binder):
     """What a careless binder does: it sets who is asking for the session, and not for a transaction."""
 

@@ -92,6 +92,17 @@ def test_what_an_earlier_client_set_for_the_session_is_refused(world: World) -> 
             refuse_unsafe_login(login, strict_floor=False)
 
 
+def test_a_pooler_that_empties_its_connections_leaves_nothing_of_an_earlier_client(world: World) -> None:
+    with pooler_server(world.server.address, connections=1, emptied=True) as pooler:
+        login = Login("keepline_app", pooler.conninfo("keepline_app"))
+        with psycopg.connect(login.conninfo, autocommit=True, prepare_threshold=None) as connection:
+            connection.execute("SET keepline.identity = 'somebody'")
+            connection.execute("PREPARE planted AS SELECT 1")
+        refuse_unsafe_login(login, strict_floor=False)
+        with psycopg.connect(login.conninfo, autocommit=True, prepare_threshold=None) as connection:
+            assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() == (0,)
+
+
 def test_the_name_of_the_program_goes_through_and_options_do_not(world: World, pooler: Pooler, tmp_path: Path) -> None:
     """PgBouncer 1.18 knows no options; a URL without them is sent without them, whatever PGOPTIONS says."""
     urls = external_database(world.settings, world.server, pooler)

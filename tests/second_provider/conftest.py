@@ -1,50 +1,12 @@
-"""Two issuers of oidc-provider, each connected to an org of its own, and Keepline on a port where they can reach it."""
+"""Both issuers of the certified provider; where Node.js is missing, what needs them is skipped."""
 
-import threading
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 
 import pytest
-from node_provider import (
-    ASSISTANT,
-    AUDIENCE,
-    SECRET,
-    WEB_CLIENT,
-    NodeProvider,
-    NotInstalledError,
-    install,
-    running_node_provider,
-)
-from werkzeug.serving import make_server
+from node_provider import NotInstalledError, install
+from two_issuers import Issuers, running_issuers
 
-from app import create_app
-from tenancy.clients import ASSISTANT_SCOPES, Kind
-from tenancy.database import operator_login
-from tenancy.guards import GuardedFlask
-from tenancy.keys import SecretBox
-from tenancy.migrate import as_maintainer
-from tenancy.registration import Connection, ProviderSettings, add_org, connect_provider, register_client
-from tenancy.settings import ensure_keys
-from tests.world import MovableClock, PublicAddressClient, World
-
-
-class CredentialClock(MovableClock):
-    """A clock whose real time moves too, so that what is kept for seconds grows old."""
-
-    ahead = timedelta(0)
-
-    def credential_now(self) -> datetime:
-        return super().credential_now() + self.ahead
-
-
-class Issuers:
-    """The two issuers, and Keepline as it is reached by them."""
-
-    def __init__(self, maple: NodeProvider, rowan: NodeProvider, app: GuardedFlask, clock: CredentialClock) -> None:
-        self.maple = maple
-        self.rowan = rowan
-        self.app = app
-        self.clock = clock
+from tests.world import World
 
 
 @pytest.fixture(scope="session")
@@ -53,37 +15,11 @@ def _issuers(_whole_world: World) -> Iterator[Issuers]:
         install()
     except NotInstalledError as error:
         pytest.skip(str(error))
-    world, clock = _whole_world, CredentialClock()
-    app = create_app(world.settings, clock)
-    app.test_client_class = PublicAddressClient
-    callback = f"{world.settings.public_url}/login/callback"
-    with make_server("127.0.0.1", 0, app, threaded=True) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        logout = f"http://127.0.0.1:{server.port}/logout/backchannel"
-        with (
-            running_node_provider("maple", "ES256", callback, logout) as maple,
-            running_node_provider("rowan", "EdDSA", callback, logout) as rowan,
-        ):
-            as_maintainer(
-                operator_login(world.settings), lambda connection: _connect(connection, (maple, rowan), world)
-            )
-            yield Issuers(maple, rowan, app, clock)
-        server.shutdown()
-        thread.join()
-    app.extensions["keepline"].binder.close()
+    with running_issuers(_whole_world) as issuers:
+        yield issuers
 
 
 @pytest.fixture
 def issuers(world: World, _issuers: Issuers) -> Issuers:  # noqa: ARG001 - emptied first
     """Both issuers, with nothing stored for anybody."""
     return _issuers
-
-
-def _connect(connection: Connection, providers: tuple[NodeProvider, ...], world: World) -> None:
-    now, box = world.clock.now(), SecretBox(ensure_keys(world.settings)[0])
-    for provider in providers:
-        org_id = add_org(connection, provider.org, provider.org.title(), now)
-        sealed = box.seal(SECRET.encode())
-        connect_provider(connection, org_id, ProviderSettings(provider.issuer, AUDIENCE, WEB_CLIENT, sealed), now)
-        register_client(connection, org_id, ASSISTANT, "Second assistant", Kind.ASSISTANT, ASSISTANT_SCOPES, now)

@@ -1,4 +1,4 @@
-"""oidc-provider, a certified OpenID provider, as a process of its own: how it is installed, started and walked through."""
+"""oidc-provider, a certified OpenID provider, as a process of its own: installed, started and walked through."""
 
 import base64
 import hashlib

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 import httpx2
-from conftest import Issuers
 from node_provider import AUDIENCE, PEOPLE
+from two_issuers import Issuers
 
 from tenancy.oidc import SignInRefusedError
 from tests.world import World

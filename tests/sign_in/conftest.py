@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from bendable_provider import BendableProvider, running_provider
+from clocked_app import ClockedApp, clocked_app
 
 from tenancy.guards import GuardedFlask
 from tests.world import World
@@ -26,3 +27,10 @@ def app(world: World) -> Iterator[GuardedFlask]:
     """An app of its own, which remembers no keys and no discovery document."""
     with world.another_app() as fresh:
         yield fresh
+
+
+@pytest.fixture
+def clocked(world: World) -> Iterator[ClockedApp]:
+    """An app of its own whose real time the test moves."""
+    with clocked_app(world) as clocked:
+        yield clocked

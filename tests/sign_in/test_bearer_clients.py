@@ -102,8 +102,9 @@ def test_org_and_user_come_from_the_token_and_from_nowhere_else(world: World, ca
     owner = cast.owner.identity
     named = {"org_id": str(owner.org_id), "user_id": str(owner.user_id)}
     headers = {"X-Org-Id": named["org_id"], "X-User-Id": named["user_id"], "Cookie": f"user_id={named['user_id']}"}
-    reply = cast.stranger.assistant.get(BLOCK, query_string=named, headers=headers)
-    assert reply.get_json()["exists"] is False
+    assert cast.stranger.assistant.get(BLOCK, headers=headers).get_json()["exists"] is False
+    refused = cast.stranger.assistant.get(BLOCK, query_string=named, headers=headers)
+    assert (refused.status_code, refused.get_json()["code"]) == (422, "invalid_request")
     for field, value in {**named, "role": "admin", "visibility": "org", "writer": "user"}.items():
         assert cast.stranger.assistant.write("x", **{field: value}).status_code == 422
     assert world.rows("SELECT text FROM app.blocks") == [("The owner's line.",)]

@@ -1,27 +1,16 @@
 """Discovery documents and keys that are not what they should be: nobody signs in, and nothing breaks."""
 
-from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from bendable_provider import BendableProvider, published_keys
+from clocked_app import ClockedApp
 from flask import Response
 from joserfc.jwk import RSAKey
 
-from app import create_app
 from tenancy.guards import GuardedFlask
-from tests.world import MovableClock, PublicAddressClient, World
 
 BLOCK = "/v1/memory/block"
-
-
-class CredentialClock(MovableClock):
-    """A clock whose real time moves too, so that what is kept for seconds grows old."""
-
-    ahead = timedelta(0)
-
-    def credential_now(self) -> datetime:
-        return super().credential_now() + self.ahead
 
 
 @pytest.mark.parametrize(
@@ -65,11 +54,22 @@ def test_a_broken_discovery_answer_is_not_used(
 ) -> None:
     provider.discovery_reply = Response(content, status, {"Location": f"{provider.issuer}/other"})
     assert provider.sign_in(app)[1].status_code == 503
+
+
+def test_a_provider_that_was_out_of_order_is_asked_again_after_three_seconds(
+    provider: BendableProvider, clocked: ClockedApp
+) -> None:
+    provider.discovery_reply = Response("{}", 500)
+    assert provider.sign_in(clocked.app)[1].status_code == 503
     provider.discovery_reply = None
-    assert provider.sign_in(app)[1].status_code == 302
+    assert provider.sign_in(clocked.app)[1].status_code == 503
+    clocked.move(3)
+    assert provider.sign_in(clocked.app)[1].status_code == 302
 
 
-@pytest.mark.parametrize("content", ["[]", "{}", '{"keys": 5}', '{"keys": [5]}', '{"keys": [{"kty": "RSA"}]}', "x"])
+@pytest.mark.parametrize(
+    "content", ["[]", "{}", '{"keys": 5}', '{"keys": [5]}', '{"keys": [{"kty": "RSA"}]}', '{"keys": []}', "x"]
+)
 def test_keys_that_cannot_be_read_let_nobody_in(content: str, provider: BendableProvider, app: GuardedFlask) -> None:
     provider.keys_reply = Response(content, mimetype="application/json")
     assert provider.sign_in(app)[1].status_code == 503
@@ -78,34 +78,29 @@ def test_keys_that_cannot_be_read_let_nobody_in(content: str, provider: Bendable
 
 
 def test_a_rotated_key_is_believed_without_a_restart_and_the_old_one_no_longer(
-    world: World, provider: BendableProvider
+    provider: BendableProvider, clocked: ClockedApp
 ) -> None:
-    clock = CredentialClock()
-    app = create_app(world.settings, clock)
-    app.test_client_class = PublicAddressClient
-    assert app.test_client().get(BLOCK, headers=bearer(provider.access_token())).status_code == 200
+    assert read_block(clocked.app, provider.access_token()) == 200
     late = provider.access_token(sub="u-8")
     new_key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)
     provider.published = published_keys(new_key)
-
-    clock.ahead = timedelta(seconds=11)
-    assert app.test_client().get(BLOCK, headers=bearer(provider.access_token(key=new_key))).status_code == 200
-    assert app.test_client().get(BLOCK, headers=bearer(late)).status_code == 401
-    app.extensions["keepline"].binder.close()
+    clocked.move(11)
+    assert read_block(clocked.app, provider.access_token(key=new_key)) == 200
+    assert read_block(clocked.app, late) == 401
 
 
-def test_keys_that_are_known_outlive_a_provider_that_is_away(world: World, provider: BendableProvider) -> None:
+def test_keys_that_are_known_outlive_a_provider_that_is_away(provider: BendableProvider, clocked: ClockedApp) -> None:
     """A made-up key id makes the keys be read again; when that fails, those already known still count."""
-    clock = CredentialClock()
-    app = create_app(world.settings, clock)
-    app.test_client_class = PublicAddressClient
-    assert app.test_client().get(BLOCK, headers=bearer(provider.access_token())).status_code == 200
+    assert read_block(clocked.app, provider.access_token()) == 200
     provider.keys_reply = Response("", 500)
-    clock.ahead = timedelta(seconds=11)
+    clocked.move(11)
     made_up = provider.access_token(key=RSAKey.generate_key(2048, auto_kid=True))
-    assert app.test_client().get(BLOCK, headers=bearer(made_up)).status_code == 401
-    assert app.test_client().get(BLOCK, headers=bearer(provider.access_token(sub="u-9"))).status_code == 200
-    app.extensions["keepline"].binder.close()
+    assert read_block(clocked.app, made_up) == 401
+    assert read_block(clocked.app, provider.access_token(sub="u-9")) == 200
+
+
+def read_block(app: GuardedFlask, token: str) -> int:
+    return app.test_client().get(BLOCK, headers=bearer(token)).status_code
 
 
 def bearer(token: str) -> dict[str, str]:

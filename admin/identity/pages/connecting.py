@@ -13,11 +13,14 @@ from admin.identity.rules import (
     CALLBACK_PATH,
     SCOPES_DEFAULT,
     ProviderKey,
+    key_faults,
 )
-from admin.identity.store import list_providers
+from admin.identity.store import find_by_key, list_providers
+from admin.identity.wording import describe_findings
 from admin.rules import faults_of, refuse_faults, text_fault
 from tenancy.errors import ConflictError, InvalidError
 from tenancy.guards import current_caller, guarded, page
+from tenancy.oidc import Finding
 from tenancy.services import current_services
 
 doors = Blueprint("identity_pages", __name__)
@@ -43,7 +46,7 @@ def test_provider() -> Response:
         refuse_faults(faults_of(issuer=text_fault(values["issuer"], ADDRESS_CHARACTERS)))
     except InvalidError as error:
         return _refuse(error, "There is nothing to test", values)
-    findings = current_services().providers.examine(values["issuer"])
+    findings = describe_findings(current_services().providers.examine(values["issuer"]))
     here = url_for(".show_providers")
     body = render_template("admin_identity.html", **_list(), values=values, problem=None, findings=findings, here=here)
     return make_response(body)
@@ -56,6 +59,7 @@ def connect_provider() -> Response:
     values, secret = _typed(), request.form.get("client_secret", "")
     key = ProviderKey(values["issuer"], values["audience"], values["claim_name"], values["claim_value"])
     try:
+        _refuse_connected(key)
         changes = ProviderChanges(
             client_id=values["client_id"],
             scopes=values["scopes"],
@@ -71,6 +75,20 @@ def _typed() -> dict[str, str]:
     return {name: request.form.get(name, "").strip() for name in _FIELDS}
 
 
+def _refuse_connected(key: ProviderKey) -> None:
+    """Refuse to change, by the form that connects one, a provider that is connected already."""
+    if key_faults(key):
+        return
+    caller = current_caller()
+    with current_services().binder.bound(caller.identity) as connection:
+        known = find_by_key(connection, caller.identity, key)
+    if known is not None and known.disconnected_at is None:
+        raise ConflictError(
+            "You have connected this issuer and audience already. Nothing was changed. To change it, open it in the "
+            "list on this page."
+        )
+
+
 def _list() -> dict[str, Any]:
     caller, settings = current_caller(), current_services().settings
     with current_services().binder.bound(caller.identity) as connection:
@@ -84,7 +102,8 @@ def _list() -> dict[str, Any]:
 
 def _refuse(error: InvalidError | ConflictError, title: str, values: dict[str, str]) -> Response:
     problem = problem_of(error, title)
-    here, findings = url_for(".show_providers"), error.fields.get("findings")
+    here = url_for(".show_providers")
+    findings = describe_findings(Finding(**found) for found in error.fields.get("findings", ()))
     return show_problem(
         "admin_identity.html", error, here=here, **_list(), values=values, problem=problem, findings=findings
     )
