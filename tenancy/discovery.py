@@ -3,6 +3,7 @@
 OpenID Connect Discovery 1.0 section 4.3: the issuer in the document is exactly the one that was configured.
 """
 
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -187,11 +188,17 @@ def _usable_key(entry: Any) -> PublicKey | None:
 
 def _import_key(entry: dict[str, Any]) -> PublicKey | None:
     kind, curve = entry.get("kty"), entry.get("crv")
-    if kind == "RSA" and _RSA_BITS.start <= len(str(entry.get("n"))) * 6 <= _RSA_BITS.stop + 64:
-        rsa = RSAKey.import_key(entry)
-        return rsa if rsa.public_key.key_size in _RSA_BITS else None
+    if kind == "RSA":
+        return RSAKey.import_key(entry) if _bits_of(entry["n"]) in _RSA_BITS else None
     if kind == "EC" and curve == "P-256":
         return ECKey.import_key(entry)
     if kind == "OKP" and curve == "Ed25519":
         return OKPKey.import_key(entry)
     return None
+
+
+def _bits_of(number: str) -> int:
+    """Return the length of a number in base64url, as RSA keys hold it; nothing is computed with one that is huge."""
+    if len(number) > _RSA_BITS.stop // 6 + 1:
+        return _RSA_BITS.stop
+    return int.from_bytes(urlsafe_b64decode(number + "==")).bit_length()

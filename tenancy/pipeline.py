@@ -4,8 +4,10 @@ psycopg's `Connection.pipeline()` talks to the socket after every statement and 
 what takes 0.08 ms here (docs/benchmarks.md). Without BEGIN, the statements up to the one sync are one transaction:
 what `set_config(…, true)` sets in it is gone at its end, and an error undoes it whole.
 
-On a direct connection the session is emptied first, before a sync of its own: whatever an injected statement left
-behind (settings, cursors, prepared statements, locks) is gone before anybody else is bound.
+On a direct connection the session is emptied first: whatever an injected statement left behind in it (settings,
+cursors, prepared statements, channels) is gone before anybody else is bound. These are the parts of DISCARD ALL that
+the app's role could have used; the whole of it also throws away the plans of the guard's functions, which doubled the
+time of a read (docs/decisions/0015-empty-sessions.md).
 """
 
 import select
@@ -23,7 +25,7 @@ PATIENCE_SECONDS = 30
 Row = tuple[Any, ...]
 
 
-EMPTY_THE_SESSION = b"DISCARD ALL"
+EMPTY_THE_SESSION = (b"CLOSE ALL", b"RESET ALL", b"DEALLOCATE ALL", b"UNLISTEN *")
 
 
 def run_in_one_round_trip(
@@ -39,16 +41,18 @@ def run_in_one_round_trip(
     """
     libpq = connection.pgconn
     transformer: Any = Transformer(connection)  # psycopg's type of it has no attributes
+    emptying = EMPTY_THE_SESSION if empty_first else ()
     libpq.enter_pipeline_mode()
     try:
-        if empty_first:
-            libpq.send_query_params(EMPTY_THE_SESSION, None)
-            libpq.pipeline_sync()
+        for command in emptying:
+            libpq.send_query_params(command, None)
+        if emptying:
+            libpq.pipeline_sync()  # a transaction of its own: rolling the next one back must not bring things back
         for sql, values in statements:
             parameters = transformer.dump_sequence(values, [PyFormat.TEXT] * len(values))
             libpq.send_query_params(sql, parameters, transformer.types)
         libpq.pipeline_sync()
-        results = _receive(connection, syncs=2 if empty_first else 1)
+        results = _receive(connection, syncs=2 if emptying else 1)
         libpq.exit_pipeline_mode()
     except BaseException:
         connection.close()
@@ -56,8 +60,7 @@ def run_in_one_round_trip(
     for result in results:
         if result.status == pq.ExecStatus.FATAL_ERROR:
             raise error_from_result(result)
-    answers = results[1:] if empty_first else results
-    return [_rows(transformer, result) for result in answers]
+    return [_rows(transformer, result) for result in results[len(emptying) :]]
 
 
 def _receive(connection: psycopg.Connection[Any], *, syncs: int) -> list[pq.abc.PGresult]:

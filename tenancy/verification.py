@@ -50,7 +50,8 @@ class _SignedTokens(jws.JWSRegistry):
         return self.algorithms[name]
 
 
-_REGISTRY = _SignedTokens()
+SIGNED_TOKENS = _SignedTokens()
+"""How long the parts of a token may be, and which algorithms count; for reading one before it is checked."""
 
 
 class TokenVerifier:
@@ -74,7 +75,7 @@ class TokenVerifier:
 
         """
         try:
-            signed = jws.extract_compact(token.encode("ascii"), registry=_REGISTRY)
+            signed = jws.extract_compact(token.encode("ascii"), registry=SIGNED_TOKENS)
             header = _header_of(signed)
             self._check_signature(signed, header, issuer)
             content = json.loads(signed.payload)
@@ -153,7 +154,7 @@ def _header_of(signed: jws.CompactSignature) -> Mapping[str, Any]:
 
 def _is_signed_by(signed: jws.CompactSignature, header: Mapping[str, Any], keys: Keys) -> bool:
     key = _choose_key(header, keys)
-    return key is not None and jws.validate_compact(signed, key, registry=_REGISTRY)
+    return key is not None and jws.validate_compact(signed, key, registry=SIGNED_TOKENS)
 
 
 def _choose_key(header: Mapping[str, Any], keys: Keys) -> PublicKey | None:

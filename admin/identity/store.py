@@ -136,7 +136,8 @@ def change(
 
     """
     refuse_faults(changes.faults())
-    known = find_provider(connection, identity, provider_id, lock=True)
+    _lock_all(connection, identity)
+    known = find_provider(connection, identity, provider_id)
     if changes.for_sign_in is False and known.for_sign_in and known.disconnected_at is None:
         raise ProviderInUseError(
             "People sign in through this provider. Nothing was changed. Choose another one for signing in instead."
@@ -174,10 +175,7 @@ def use_for_sign_in(connection: Connection, identity: Identity, author: Author, 
         ProviderInUseError: it is disconnected.
 
     """
-    # Two admins at once: whoever is second waits here, and then sees what the first chose.
-    connection.execute(
-        select(providers.c.id).where(providers.c.org_id == identity.org_id).order_by(providers.c.id).with_for_update()
-    )
+    _lock_all(connection, identity)
     known = find_provider(connection, identity, provider_id)
     if known.disconnected_at is not None:
         raise ProviderInUseError(
@@ -219,6 +217,13 @@ def disconnect(
     disconnected = _update(connection, identity, provider_id, disconnected_at=func.clock_timestamp())
     _record(connection, author, "provider.disconnect", provider_id)
     return disconnected
+
+
+def _lock_all(connection: Connection, identity: Identity) -> None:
+    """Let admins at once choose one after the other for signing in, each seeing what the one before chose."""
+    connection.execute(
+        select(providers.c.id).where(providers.c.org_id == identity.org_id).order_by(providers.c.id).with_for_update()
+    )
 
 
 def _update(connection: Connection, identity: Identity, provider_id: UUID, **values: Any) -> ConnectedProvider:

@@ -4,6 +4,7 @@
 --
 -- The key is used in the plain IF expression alone: in a statement that plpgsql plans, it would be a parameter
 -- that debug_print_plan writes out. Unset is nobody; forged or expired is an error, never a silent nothing.
+-- It lives at most 60 s by this clock, whatever the clock of who signed it said.
 -- FOUND comes first: with an unknown key the MAC's comparison is NULL, and the casts behind it would be tried.
 
 DO $generate$
@@ -36,6 +37,7 @@ BEGIN
           AND left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
           AND substr(v, 65, 3) = 'kl1'
           AND substr(v, 70, 10)::bigint > extract(epoch FROM clock_timestamp())
+          AND substr(v, 70, 10)::bigint <= extract(epoch FROM clock_timestamp()) + 60
           AND (substr(v, 80, 8) = '00000000' OR substr(v, 80, 8) = lpad(to_hex(pg_backend_pid()), 8, '0'))
         THEN
           RETURN %3$s;
@@ -67,6 +69,7 @@ BEGIN
     AND left(v, 64) = encode(sha256(o || sha256(i || substring(convert_to(v, 'UTF8') FROM 65))), 'hex')
     AND substr(v, 65, 3) = 'kt1'
     AND substr(v, 70, 10)::bigint > extract(epoch FROM clock_timestamp())
+    AND substr(v, 70, 10)::bigint <= extract(epoch FROM clock_timestamp()) + 60
   THEN
     IF substr(v, 80)::jsonb ->> 'purpose' = purpose THEN
       RETURN substr(v, 80)::jsonb;

@@ -144,15 +144,17 @@ CREATE OR REPLACE FUNCTION tenancy.admit(issued_at bigint, client text) RETURNS 
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   org uuid := tenancy.org_id();
+  person uuid := tenancy.user_id();
   signed_out timestamptz;
+  registered boolean;
 BEGIN
-  SELECT u.signed_out_at INTO signed_out FROM app.users u WHERE u.org_id = org AND u.id = tenancy.user_id();
+  SELECT u.signed_out_at, EXISTS (SELECT FROM app.clients c WHERE c.org_id = org AND c.client_id = admit.client
+    AND (c.revoked_at IS NULL OR c.revoked_at > clock_timestamp()))
+  INTO signed_out, registered FROM app.users u WHERE u.org_id = org AND u.id = person;
   IF NOT FOUND OR to_timestamp(issued_at) <= signed_out THEN
     RAISE EXCEPTION 'keepline token signed out' USING ERRCODE = 'KL001';
   END IF;
-  PERFORM FROM app.clients c WHERE c.org_id = org AND c.client_id = client
-    AND (c.revoked_at IS NULL OR c.revoked_at > clock_timestamp());
-  IF NOT FOUND THEN
+  IF NOT registered THEN
     RAISE EXCEPTION 'keepline client revoked' USING ERRCODE = 'KL002';
   END IF;
 END

@@ -115,7 +115,7 @@ def test_rules_are_added_previewed_and_do_not_lock_the_admin_out(browser: FlaskC
         assert "Whoever has admin in roles is an admin." in page
         assert "Whoever has values in teams is in the teams that they name." in page
         removed = _post(browser, path, remove="0", **rules)
-        assert "claim_rules-1-claim" not in removed.text
+        assert 'id="claim_rules-1-claim"' not in removed.text
     finally:
         with world.superuser() as connection:
             connection.execute("UPDATE app.providers SET claim_rules = '[]'")

@@ -43,6 +43,7 @@ class BendableProvider:
     discovery: dict[str, Any] = field(default_factory=dict)
     id_claims: dict[str, Any] = field(default_factory=dict)
     id_header: dict[str, Any] = field(default_factory=dict)
+    id_key: RSAKey | None = None
     id_token: str | None = None
     refresh_token: str | None = None
     token_reply: Response | None = None
@@ -50,6 +51,7 @@ class BendableProvider:
     keys_reply: Response | None = None
     nonce: str = ""
     exchanges: list[dict[str, str]] = field(default_factory=list)
+    keys_asked: int = 0
 
     def straighten(self) -> None:
         """Answer properly again."""
@@ -82,7 +84,7 @@ class BendableProvider:
 
     def sign_id_token(self) -> str:
         claims = {"aud": WEB_CLIENT, "nonce": self.nonce, **self.id_claims}
-        return self.id_token or self.sign(claims, self.id_header)
+        return self.id_token or self.sign(claims, self.id_header, self.id_key)
 
     def access_token(self, header: dict[str, Any] | None = None, key: RSAKey | None = None, **claims: Any) -> str:
         """Sign an access token of the assistant, changed as told."""
@@ -134,7 +136,11 @@ def _serve(app: Flask, provider: BendableProvider) -> None:
     app.get("/.well-known/openid-configuration", endpoint="describe")(
         lambda: provider.discovery_reply or jsonify(provider.describe())
     )
-    app.get("/jwks", endpoint="keys")(lambda: provider.keys_reply or jsonify({"keys": provider.published}))
+
+    @app.get("/jwks")
+    def keys() -> Response:
+        provider.keys_asked += 1
+        return provider.keys_reply or jsonify({"keys": provider.published})
 
     @app.post("/token")
     def exchange() -> Response:

@@ -98,7 +98,7 @@ def test_a_signature_of_another_key_is_refused_whatever_the_header_says(
 ) -> None:
     mallory = RSAKey.generate_key(2048, auto_kid=True)
     for header in ({}, {"kid": provider.key.kid}, {"kid": None}, {"jwk": mallory.as_dict(private=False)}):
-        provider.id_token = provider.sign({"aud": WEB_CLIENT}, header, mallory)
+        provider.id_header, provider.id_key = header, mallory
         refused(world, app, provider)
 
 

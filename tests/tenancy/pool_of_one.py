@@ -19,7 +19,7 @@ OWN_TEXT = compile_read(
 )
 EVERY_TEXT = compile_read(select(blocks.c.text))
 TABLES_OF_THE_APP = (
-    "audit_details", "audit_events", "block_lines", "blocks", "clients", "orgs", "users",
+    "audit_details", "audit_events", "block_lines", "blocks", "clients", "org_policies", "orgs", "users",
 )  # fmt: skip
 # A statement, or something to do with the connection.
 Act = str | Callable[[Connection], object]

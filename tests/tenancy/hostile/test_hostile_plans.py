@@ -1,0 +1,90 @@
+"""Plans, traces and logs show neither keys nor tokens nor hidden rows; EXPLAIN ANALYZE shows how many there are."""
+
+import re
+
+import pytest
+
+from tenancy.keys import signing_keys
+from tenancy.settings import ensure_keys
+from tests.tenancy.app_role import bind
+from tests.tenancy.hostile.attackers import LOGINS, OTHERS, SECRET, Scene, run
+
+TRACES = ("debug_print_parse", "debug_print_rewritten", "debug_print_plan", "debug_pretty_print")
+USES = (
+    "SELECT text FROM app.blocks",
+    "SELECT tenancy.org_id(), tenancy.user_id(), tenancy.roles(), tenancy.team_ids(), tenancy.led_team_ids()",
+    "UPDATE app.blocks SET text = text",
+    "SELECT tenancy.remove_audit_details(NULL, NULL, NULL)",
+    "SELECT tenancy.open_ticket('', '')",
+)
+EXPLAINED = (
+    "EXPLAIN SELECT text FROM app.blocks",
+    "EXPLAIN (VERBOSE, SETTINGS, GENERIC_PLAN) SELECT text FROM app.blocks WHERE text = $1",
+    "EXPLAIN (ANALYZE, VERBOSE, BUFFERS, WAL, SETTINGS, MEMORY) SELECT text FROM app.blocks",
+    "EXPLAIN (ANALYZE, VERBOSE, FORMAT JSON) SELECT text FROM app.blocks WHERE text > 'A' ORDER BY text",
+    "EXPLAIN (ANALYZE, SERIALIZE TEXT) SELECT b.text, d.text FROM app.blocks b, app.audit_details d",
+    "EXPLAIN (ANALYZE, VERBOSE) UPDATE app.blocks SET text = text WHERE text <> ''",
+    "EXPLAIN (ANALYZE, VERBOSE) DELETE FROM app.blocks",
+)
+# What only a superuser switches on: with it, statements and so what people wrote would go to the server's log.
+SUPERUSERS = (
+    "log_statement = 'all'", "log_min_duration_statement = 0", "log_parameter_max_length = -1", "log_duration = on",
+    "log_min_messages = debug5", "log_min_error_statement = debug5", "track_activities = on",
+    "log_error_verbosity = verbose", "log_executor_stats = on",
+    "session_preload_libraries = 'auto_explain'", "log_statement_stats = on", "compute_query_id = on",
+    "allow_system_table_mods = on", "zero_damaged_pages = on",
+    "session_replication_role = replica", "backtrace_functions = 'errstart'", "dynamic_library_path = '/tmp'",
+    "lc_messages = 'C'", "temp_file_limit = 1", "track_functions = 'all'", "deadlock_timeout = 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("login", LOGINS)
+def test_no_trace_shows_a_key_or_a_token(scene: Scene, login: str, use: str) -> None:
+    keys = signing_keys(ensure_keys(scene.world.settings)[1])
+    with scene.login(login) as connection:
+        for name in TRACES:
+            connection.execute(f"SET {name} = on".encode())
+        connection.execute("SET client_min_messages = debug5")
+        token = str(scene.token("stranger", connection.info.backend_pid))
+        heard = run(connection, (use,), lambda: bind(connection, token), commit=False)
+    assert len(heard.said) > 10_000, "the traces are on"
+    said = heard.said.replace(" ", "")
+    for key in keys:
+        for secret in (key.key, key.inner_pad, key.outer_pad):
+            # A plan writes bytes as signed numbers; psycopg and SQL as hexadecimal ones.
+            assert secret[:16].hex() not in said
+            assert "".join(str(byte - 256 if byte > 127 else byte) for byte in secret[:16]) not in said
+    assert token[:64] not in heard.said
+    assert SECRET not in heard.said
+
+
+@pytest.mark.parametrize("statement", EXPLAINED)
+def test_an_explanation_holds_no_content(scene: Scene, statement: str) -> None:
+    with scene.world.superuser() as connection:
+        connection.execute("ANALYZE app.blocks, app.audit_details")
+    owner = scene.cast.owner.identity
+    for login in LOGINS:
+        assert scene.hear(login, "owner", statement).error is None
+        for name in OTHERS:
+            said = scene.hear(login, name, statement).said
+            assert "app.blocks" in said or "blocks" in said
+            assert SECRET not in said
+            assert str(owner.user_id) not in said
+
+
+def test_what_an_explanation_tells_is_a_count(scene: Scene) -> None:
+    """No privilege takes this away: a scan without an index counts what the policy removed, over all orgs."""
+    scan = ("SET LOCAL enable_indexscan = off", "SET LOCAL enable_bitmapscan = off",
+            "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT FROM app.blocks")  # fmt: skip
+    [(stored,)] = scene.world.rows("SELECT count(*) FROM app.blocks")
+    said = scene.hear("keepline_app", "stranger", *scan).said
+    assert re.findall(r"Rows Removed by Filter: (\d+)", said) == [str(stored - 1)]
+    numbers = {int(number) for number in re.findall(r"\d+", re.sub(r"\$\d|app\.|InitPlan \d", "", said))}
+    assert numbers <= {0, 1, stored - 1, stored}, said
+
+
+@pytest.mark.parametrize("setting", SUPERUSERS)
+def test_what_would_log_or_disarm_is_a_superusers_to_set(scene: Scene, setting: str) -> None:
+    for login in LOGINS:
+        assert scene.hear(login, "stranger", f"SET LOCAL {setting}").refusal == "42501"
