@@ -15,6 +15,7 @@ from sqlalchemy.exc import DisconnectionError
 from tenancy.embedded import locate
 from tenancy.errors import SetupError
 from tenancy.login_faults import (
+    keeps_sessions,
     outdated_parts,
     refuse_split_transactions,
     role_faults,
@@ -185,6 +186,13 @@ def refuse_unsafe_login(login: Login, *, strict_floor: bool) -> None:
                 f"Log in as {login.role}, made by `keepline migrate --print-roles`."
             )
         outdated = outdated_parts(connection)
+        kept = keeps_sessions(connection)
+    if kept:
+        logger.warning(
+            "The pooler of %s keeps what a transaction set for its session. Set pool_mode to transaction and "
+            "server_reset_query_always to 1 (docs/pooler.md).",
+            login.role,
+        )
     if outdated and strict_floor:
         raise SetupError(f"{' and '.join(outdated)}, and KEEPLINE_STRICT_FLOOR is 1. Update the database server.")
     if outdated:

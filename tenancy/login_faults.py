@@ -22,6 +22,7 @@ _ROLE_SETTINGS = frozenset(
 )
 # What a connection itself may set: the URL or a pooler names the program and the encoding, and time limits are fine.
 _CONNECTION_SETTINGS = _ROLE_SETTINGS | {"application_name", "client_encoding"}
+_PROBES = 5
 
 
 def refuse_split_transactions(connection: psycopg.Connection[Any]) -> None:
@@ -47,6 +48,23 @@ def refuse_split_transactions(connection: psycopg.Connection[Any]) -> None:
             "it. A pooler in statement mode does this: set its pool_mode to transaction or session, or connect "
             "directly (docs/pooler.md)."
         )
+
+
+def keeps_sessions(connection: psycopg.Connection[Any]) -> bool:
+    """Return whether a pooler lets what one transaction sets for its session be met by the next.
+
+    On a direct connection the answer is no: there, each transaction begins by emptying the session. A pooler whose
+    backends are all busy with others may stay unnoticed.
+    """
+    for _ in range(_PROBES):
+        before = connection.execute("SELECT pg_backend_pid(), set_config('keepline.left_over', 'on', false)").fetchone()
+        after = connection.execute("SELECT pg_backend_pid(), current_setting('keepline.left_over', true)").fetchone()
+        connection.execute("SELECT set_config('keepline.left_over', '', false)")
+        if before is None or before[0] == connection.info.backend_pid:
+            return False
+        if after is not None and after[0] == before[0]:
+            return bool(after[1] == "on")
+    return False
 
 
 def role_faults(connection: psycopg.Connection[Any], expected: str) -> Iterator[str]:

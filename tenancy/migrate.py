@@ -3,7 +3,9 @@
 import logging
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 import psycopg
@@ -12,6 +14,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy import Engine, create_engine
+from sqlalchemy.exc import DBAPIError
 
 from tenancy.database import Login, single_connection
 from tenancy.errors import SetupError
@@ -25,7 +28,10 @@ SQL_FOLDER = PROJECT_FOLDER / "sql"
 _LOCK = 0x6B65_6570  # any number, the same for every migrate of a database
 # Whom the guard may have granted something; what it still grants stands in sql/functions.
 _GRANTEES = ("keepline_owner", "keepline_app", "keepline_worker", "keepline_maint", "keepline_purge")
-_TIMEOUTS = "SELECT set_config('lock_timeout', '10s', false), set_config('statement_timeout', '10min', false)"
+# Shorter than the second after which the server looks for deadlocks: a migrate gives way to people's requests.
+_TIMEOUTS = "SELECT set_config('lock_timeout', '300ms', false), set_config('statement_timeout', '10min', false)"
+_PATIENCE_SECONDS = 30.0
+_PAUSE_SECONDS = 0.2
 
 
 def roles_sql() -> str:
@@ -74,19 +80,73 @@ def migrate(login: Login, keys: tuple[SigningKey, ...]) -> None:
     refuse_wrong_login(login)
     with single_connection(login) as connection:
         connection.execute(_TIMEOUTS)
-        try:
-            connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
-            _run_migrations(login)
-            with connection.transaction():
-                _apply_functions(connection)
-                _apply_policies(connection)
-                _keep_signing_keys(connection, keys)
-                _record_state(connection)
-        except psycopg.errors.LockNotAvailable as error:
-            raise SetupError(
-                "Another process holds a lock that migrate needs; nothing was changed. Try again."
-            ) from error
+        _patiently(lambda: connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,)))
+        _patiently(lambda: _run_migrations(login))
+        _patiently(lambda: _apply(connection, keys))
     logger.info("Database migrated to revision %s.", expected_revision())
+
+
+def _patiently(act: Callable[[], object]) -> None:
+    """Try again while people's requests hold what is needed, which takes them a moment each.
+
+    Raises:
+        SetupError: a lock was not had in 30 s.
+
+    """
+    until = monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            act()
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected, DBAPIError) as error:
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            if not isinstance(cause, psycopg.errors.LockNotAvailable | psycopg.errors.DeadlockDetected):
+                raise
+            if monotonic() > until:
+                raise SetupError(
+                    "Another process holds a lock that migrate needs; what was not finished was undone. Try again."
+                ) from error
+            sleep(_PAUSE_SECONDS)
+        else:
+            return
+
+
+def _apply(connection: psycopg.Connection[Any], keys: tuple[SigningKey, ...]) -> None:
+    """Apply functions and policies, unless they are as these files say already, and keep the keys."""
+    with connection.transaction():
+        files = _files_digest()
+        if not _is_applied(connection, files):
+            _lock_tables(connection)
+            _apply_functions(connection)
+            _apply_policies(connection)
+        _keep_signing_keys(connection, keys)
+        _record_state(connection, files)
+
+
+def _is_applied(connection: psycopg.Connection[Any], files: str) -> bool:
+    connection.execute("SET LOCAL ROLE keepline_guard")
+    # The function that tells comes with these files; before the first time there is none.
+    known = connection.execute("SELECT to_regprocedure('tenancy.policy_fingerprint()') IS NOT NULL").fetchone()
+    if not known or not known[0]:
+        return False
+    row = connection.execute(
+        "SELECT a.files = %s AND a.fingerprint = tenancy.policy_fingerprint() FROM tenancy.applied a", (files,)
+    ).fetchone()
+    return bool(row and row[0])
+
+
+def _lock_tables(connection: psycopg.Connection[Any]) -> None:
+    """Take every lock first: dropping policies table by table would wait for requests that wait for this one.
+
+    Users come first, as every request's binding reads them: whoever is behind waits there and holds nothing else.
+    """
+    connection.execute("SET LOCAL ROLE keepline_owner")
+    tables = connection.execute(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'app'::regnamespace AND relkind IN ('r', 'p') "
+        "AND relowner = 'keepline_owner'::regrole ORDER BY relname <> 'users', oid"
+    ).fetchall()
+    if tables:
+        names = sql.SQL(", ").join(_name("app", table) for (table,) in tables)
+        connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(names))
 
 
 def shift_clock(login: Login, seconds: float) -> None:
@@ -184,13 +244,21 @@ def _keep_signing_keys(connection: psycopg.Connection[Any], keys: tuple[SigningK
         )
 
 
-def _record_state(connection: psycopg.Connection[Any]) -> None:
+def _record_state(connection: psycopg.Connection[Any], files: str) -> None:
     connection.execute(
-        "INSERT INTO tenancy.applied (revision, fingerprint, applied_at) "
-        "VALUES (%s, tenancy.policy_fingerprint(), clock_timestamp()) ON CONFLICT (only_row) DO UPDATE "
-        "SET revision = excluded.revision, fingerprint = excluded.fingerprint, applied_at = excluded.applied_at",
-        (expected_revision(),),
+        "INSERT INTO tenancy.applied (revision, fingerprint, files, applied_at) "
+        "VALUES (%s, tenancy.policy_fingerprint(), %s, clock_timestamp()) ON CONFLICT (only_row) DO UPDATE "
+        "SET revision = excluded.revision, fingerprint = excluded.fingerprint, files = excluded.files, "
+        "applied_at = excluded.applied_at",
+        (expected_revision(), files),
     )
+
+
+def _files_digest() -> str:
+    digest = sha256()
+    for path in [*_sql_files("functions"), *_sql_files("policies")]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 def _sql_files(folder: str) -> list[Path]:

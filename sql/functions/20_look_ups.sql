@@ -1,12 +1,26 @@
 -- Look-ups that happen before an identity is known. Each takes a ticket, answers one narrow question, and is the
 -- only way to it: with no identity the app role can't list orgs, providers, clients, users or sessions.
 
--- The columns of an answer may change with a release, which CREATE OR REPLACE does not allow.
-DROP FUNCTION IF EXISTS tenancy.find_sign_in_provider(text), tenancy.find_token_providers(text),
-  tenancy.find_provider(text), tenancy.find_session(text);
+-- CREATE OR REPLACE can't change the columns of an answer, so that a function of an earlier release goes first. Only
+-- then: a call that is under way as its function goes fails, and migrate also runs while people work.
+DO $drop$
+DECLARE
+  outdated regprocedure;
+BEGIN
+  FOR outdated IN
+    SELECT p.oid FROM pg_proc p
+    JOIN (VALUES ('find_sign_in_provider', 'claim_rules jsonb'), ('find_token_providers', 'claim_rules jsonb'),
+      ('find_session', 'claims bytea')) AS newest (name, last_column) ON newest.name = p.proname
+    WHERE p.pronamespace = 'tenancy'::regnamespace
+      AND position(newest.last_column IN pg_get_function_result(p.oid)) = 0
+  LOOP
+    EXECUTE format('DROP FUNCTION %s', outdated);
+  END LOOP;
+END
+$drop$;
 
 -- The provider by which people of an org sign in.
-CREATE FUNCTION tenancy.find_sign_in_provider(ticket text)
+CREATE OR REPLACE FUNCTION tenancy.find_sign_in_provider(ticket text)
 RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
   claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
   claim_rules jsonb)
@@ -23,7 +37,7 @@ END
 $f$;
 
 -- One provider of an org by its id: a sign-in ends, and a session is renewed, where it began.
-CREATE FUNCTION tenancy.find_provider(ticket text)
+CREATE OR REPLACE FUNCTION tenancy.find_provider(ticket text)
 RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
   claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
   claim_rules jsonb)
@@ -41,7 +55,7 @@ END
 $f$;
 
 -- The providers, possibly of several orgs, whose tokens name an issuer; without their secrets.
-CREATE FUNCTION tenancy.find_token_providers(ticket text)
+CREATE OR REPLACE FUNCTION tenancy.find_token_providers(ticket text)
 RETURNS TABLE (org_id uuid, org_slug text, org_name text, provider_id uuid, issuer text, audience text,
   claim_name text, claim_value text, client_id text, client_secret bytea, secret_name text, scopes text,
   claim_rules jsonb)

@@ -3,7 +3,7 @@
 
 -- Ended by 8 idle hours or 7 days by the database's clock, or when the provider is disconnected. The last use is
 -- written at most once a minute. `rights_age` is how many seconds ago the provider confirmed roles and teams.
-CREATE FUNCTION tenancy.find_session(ticket text)
+CREATE OR REPLACE FUNCTION tenancy.find_session(ticket text)
 RETURNS TABLE (session_id uuid, org_id uuid, org_slug text, org_name text, user_id uuid, user_name text,
   user_email text, roles integer, team_ids uuid[], led_team_ids uuid[], provider_id uuid, subject text,
   rights_age double precision, renewable boolean, claims bytea)

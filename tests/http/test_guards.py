@@ -11,9 +11,8 @@ from tests.world import WEB_PORT, World
 
 ID = "019a0000-0000-7000-8000-000000000000"
 PUBLIC_ADDRESSES = {
-    "/", "/login", "/login/start", "/login/callback", "/logout/backchannel", "/theme", "/healthz", "/readyz", "/v1/openapi.json",
-    "/.well-known/oauth-protected-resource/v1",
-    "/static/<path:filename>",
+    "/", "/login", "/login/start", "/login/callback", "/logout/backchannel", "/theme", "/healthz", "/readyz",
+    "/v1/openapi.json", "/.well-known/oauth-protected-resource/v1", "/static/<path:filename>",
 }  # fmt: skip
 CHALLENGE = (
     f'Bearer realm="keepline", resource_metadata="http://127.0.0.1:{WEB_PORT}/.well-known/oauth-protected-resource/v1"'

@@ -221,6 +221,9 @@ def test_a_storage_that_does_not_answer_stops_nobody_and_is_logged_once(
     with caplog.at_level(logging.WARNING):
         assert [get(app, cast.owner).status_code for _ in range(4)] == [200] * 4
         assert app.test_client().get("/login/start?org=nobody").status_code == 422
+        app.extensions["keepline.limits"]._silent_until = 0.0  # as after five seconds, when it is asked again
+        assert get(app, cast.owner).status_code == 200
+        assert app.extensions["keepline.limits"]._silent_until > 0
     app.extensions["keepline"].binder.close()
     said = [record.getMessage() for record in caplog.records if record.name == "web.limits"]
     assert said == [

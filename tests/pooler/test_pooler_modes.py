@@ -1,9 +1,11 @@
 """Which poolers Keepline starts behind, and how it says no to the others."""
 
+import logging
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -101,6 +103,24 @@ def test_a_pooler_that_empties_its_connections_leaves_nothing_of_an_earlier_clie
         refuse_unsafe_login(login, strict_floor=False)
         with psycopg.connect(login.conninfo, autocommit=True, prepare_threshold=None) as connection:
             assert connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("mode", "emptied", "warned"),
+    [("transaction", True, False), ("transaction", False, True), ("session", True, True), (None, False, False)],
+    ids=["transaction, emptied", "transaction", "session", "direct"],
+)
+def test_a_pooler_that_keeps_sessions_is_warned_of(
+    world: World, caplog: pytest.LogCaptureFixture, mode: PoolMode | None, emptied: bool, warned: bool
+) -> None:
+    with ExitStack() as stack:
+        conninfo = world.app_conninfo()
+        if mode is not None:
+            pooler = stack.enter_context(pooler_server(world.server.address, mode=mode, emptied=emptied))
+            conninfo = pooler.conninfo("keepline_app")
+        with caplog.at_level(logging.WARNING, "tenancy.database"):
+            refuse_unsafe_login(Login("keepline_app", conninfo), strict_floor=False)
+        assert ("keeps what a transaction set for its session" in caplog.text) == warned
 
 
 def test_the_name_of_the_program_goes_through_and_options_do_not(world: World, pooler: Pooler, tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Keepline with a certified provider that it was not written beside: oidc-provider, two issuers for two orgs."""
 
-from datetime import timedelta
-
 import httpx2
 from node_provider import AUDIENCE, PEOPLE
 from two_issuers import Issuers
@@ -97,12 +95,12 @@ def test_new_keys_count_without_a_restart_and_old_ones_no_longer(issuers: Issuer
     assert client.get(BLOCK, headers=bearer(provider.access_token())).status_code == 200
     late = provider.access_token("teo")
     provider.make_new_keys(keep_old=True)
-    issuers.clock.ahead += timedelta(seconds=11)
+    issuers.keepline.move(11)
     assert client.get(BLOCK, headers=bearer(provider.access_token())).status_code == 200
     assert client.get(BLOCK, headers=bearer(late)).status_code == 200
     later = provider.access_token("teo")
     provider.make_new_keys(keep_old=False)
-    issuers.clock.ahead += timedelta(seconds=61)
+    issuers.keepline.move(61)
     assert provider.sign_in(issuers.app)[1].status_code == 302
     assert client.get(BLOCK, headers=bearer(later)).status_code == 401
 

@@ -4,12 +4,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from node_provider import ASSISTANT, AUDIENCE, SECRET, WEB_CLIENT, NodeProvider, running_node_provider
 from werkzeug.serving import make_server
 
-from app import create_app
 from tenancy.clients import ASSISTANT_SCOPES, Kind
 from tenancy.database import operator_login
 from tenancy.guards import GuardedFlask
@@ -17,16 +15,8 @@ from tenancy.keys import SecretBox
 from tenancy.migrate import as_maintainer
 from tenancy.registration import Connection, ProviderSettings, add_org, connect_provider, register_client
 from tenancy.settings import ensure_keys
-from tests.world import MovableClock, PublicAddressClient, World
-
-
-class CredentialClock(MovableClock):
-    """A clock whose real time moves too, so that what is kept for seconds grows old."""
-
-    ahead = timedelta(0)
-
-    def credential_now(self) -> datetime:
-        return super().credential_now() + self.ahead
+from tests.clocked import ClockedApp, clocked_app
+from tests.world import World
 
 
 @dataclass
@@ -35,18 +25,18 @@ class Issuers:
 
     maple: NodeProvider
     rowan: NodeProvider
-    app: GuardedFlask
-    clock: CredentialClock
+    keepline: ClockedApp
+
+    @property
+    def app(self) -> GuardedFlask:
+        return self.keepline.app
 
 
 @contextmanager
 def running_issuers(world: World) -> Iterator[Issuers]:
     """Start Keepline and both issuers, which sign with different algorithms, and connect them."""
-    clock = CredentialClock()
-    app = create_app(world.settings, clock)
-    app.test_client_class = PublicAddressClient
     callback = f"{world.settings.public_url}/login/callback"
-    with make_server("127.0.0.1", 0, app, threaded=True) as server:
+    with clocked_app(world) as keepline, make_server("127.0.0.1", 0, keepline.app, threaded=True) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         logout = f"http://127.0.0.1:{server.port}/logout/backchannel"
@@ -56,10 +46,9 @@ def running_issuers(world: World) -> Iterator[Issuers]:
         ):
             login = operator_login(world.settings)
             as_maintainer(login, lambda connection: _connect(connection, (maple, rowan), world))
-            yield Issuers(maple, rowan, app, clock)
+            yield Issuers(maple, rowan, keepline)
         server.shutdown()
         thread.join()
-    app.extensions["keepline"].binder.close()
 
 
 def _connect(connection: Connection, providers: tuple[NodeProvider, ...], world: World) -> None:

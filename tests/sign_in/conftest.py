@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 from bendable_provider import BendableProvider, running_provider
-from clocked_app import ClockedApp, clocked_app
 
 from tenancy.guards import GuardedFlask
+from tests.clocked import ClockedApp, clocked_app
 from tests.world import World
 
 

@@ -50,7 +50,7 @@ NOW = int(time.time())
     [
         {"sub": "u-8"}, {"sub": None}, {"sub": "U-7"}, {"iss": "https://other.example"},
         {"aud": "other"}, {"aud": [WEB_CLIENT, "other"]}, {"azp": "other"}, {"aud": "other", "azp": WEB_CLIENT},
-        {"iat": NOW - 330}, {"iat": None}, {"iat": NOW + 3_600}, {"exp": NOW - 60}, {"exp": None}, {"tenant": "elm"},
+        {"iat": NOW - 330}, {"iat": None}, {"iat": NOW + 86_400}, {"exp": NOW - 60}, {"exp": None}, {"tenant": "elm"},
     ],
     ids=repr,
 )  # fmt: skip

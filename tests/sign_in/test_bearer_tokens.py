@@ -84,6 +84,7 @@ def test_a_token_that_is_not_for_us_is_refused_and_makes_no_user(
     reply = read_block(app, provider.access_token(**{"sub": "somebody-new", **change}))
     assert (reply.status_code, reply.get_json()["code"]) == (401, "not_signed_in")
     assert 'error="invalid_token"' in reply.headers["WWW-Authenticate"]
+    assert 'resource_metadata="http' in reply.headers["WWW-Authenticate"]
     assert users_of(world, provider) == before
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from bendable_provider import BendableProvider, published_keys
-from clocked_app import ClockedApp
 from flask import Response
 from joserfc.jwk import RSAKey
 
 from tenancy.guards import GuardedFlask
+from tests.clocked import ClockedApp
 
 BLOCK = "/v1/memory/block"
 
@@ -19,6 +19,8 @@ BLOCK = "/v1/memory/block"
         {"issuer": None},
         {"issuer": "https://other.example"},
         {"issuer": 5},
+        {"issuer": ""},
+        {"issuer": "https://login.example/{tenantid}/v2.0"},
         {"token_endpoint": None},
         {"jwks_uri": "http://169.254.169.254/keys"},
         {"jwks_uri": "file:///etc/passwd"},

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 from bendable_provider import ASSISTANT, AUDIENCE, WEB_CLIENT, BendableProvider
-from clocked_app import ClockedApp
 from joserfc.jwk import RSAKey
 
 from tenancy.guards import GuardedFlask
 from tenancy.oidc import LogoutRefusedError, LogoutToken, SignInRefusedError
+from tests.clocked import ClockedApp
 
 EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
@@ -69,8 +69,8 @@ NOW = int(time.time())
         {"sub": None, "sid": ""}, {"sid": 5}, {"sid": "x" * 256}, {"sid": "nul\0"}, {"sub": None, "sid": ["s"]},
         {"iss": None}, {"iss": "https://other.example"},
         {"aud": None}, {"aud": "other"}, {"aud": AUDIENCE}, {"aud": [ASSISTANT]}, {"aud": {WEB_CLIENT: 1}},
-        {"iat": None}, {"iat": "now"}, {"iat": NOW - 330}, {"iat": NOW + 60}, {"iat": True}, {"iat": 10**400},
-        {"exp": NOW - 60}, {"exp": "soon"}, {"exp": 10**400}, {"nbf": NOW + 60},
+        {"iat": None}, {"iat": "now"}, {"iat": NOW - 330}, {"iat": NOW + 86_400}, {"iat": True}, {"iat": 10**400},
+        {"exp": NOW - 60}, {"exp": "soon"}, {"exp": 10**400}, {"nbf": NOW + 86_400},
         {"tenant": "elm"}, {"tenant": ["cedar"]},
     ],
     ids=repr,

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from bendable_provider import BendableProvider, published_keys
-from clocked_app import ClockedApp
 from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
 
 from tenancy.discovery import KEYS_AT_MOST, keys_from
 from tenancy.guards import GuardedFlask
+from tests.clocked import ClockedApp
 
 BLOCK = "/v1/memory/block"
 OTHER = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256"}, auto_kid=True)

@@ -4,9 +4,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from clocked_app import CredentialClock
 
 from tenancy.refreshed import ProviderUnavailableError, Refreshed
+from tests.clocked import CredentialClock
 
 
 def moved(clock: CredentialClock, seconds: float) -> None:

@@ -1,6 +1,7 @@
 """A person is (provider, issuer, subject): name and address are shown, never matched."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from bendable_provider import BendableProvider
 
@@ -84,3 +85,18 @@ def test_a_nul_or_a_long_name_is_shown_without_harm(app: GuardedFlask, provider:
         assert page.status_code == 200
         assert "<script>alert" not in page.text
         assert "\0" not in page.text
+
+
+def test_another_issuer_on_the_same_connection_hands_nobody_over(
+    world: World, app: GuardedFlask, provider: BendableProvider
+) -> None:
+    """Who was known by the old issuer is not whoever has the same subject at the new one."""
+    services = app.extensions["keepline"]
+    [known] = [found for found in services.directory.find_token_providers(provider.issuer) if found.org_slug == "cedar"]
+    before = services.directory.resolve_user(known, "u-moved", {}, client="web", request_id="r")
+    moved = replace(known, issuer="https://new.example")
+    after = services.directory.resolve_user(moved, "u-moved", {}, client="web", request_id="r")
+    other_client = replace(known, client_id="another-client")
+    assert after != before
+    assert services.directory.resolve_user(other_client, "u-moved", {}, client="web", request_id="r") == before
+    assert world.rows("SELECT count(*) FROM app.users WHERE subject = 'u-moved'") == [(2,)]

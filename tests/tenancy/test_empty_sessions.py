@@ -13,7 +13,7 @@ LEFT_BEHIND = {
     "an identity of the session": "SELECT set_config('keepline.identity', 'forged', false)",
     "read-only from now on": "SET default_transaction_read_only = on",
     "another place to look for names": "SET search_path = pg_temp, tenancy",
-    "hardly any time": "SET statement_timeout = '1ms'",
+    "less time": "SET statement_timeout = '9s'",
     "a prepared statement": "PREPARE planted AS SELECT 1",
     "a cursor that outlives its transaction": "DECLARE planted CURSOR WITH HOLD FOR SELECT 1",
     "a channel": "LISTEN planted",
@@ -21,7 +21,8 @@ LEFT_BEHIND = {
 STATE = (
     "SELECT coalesce(current_setting('keepline.identity', true), ''), current_setting('search_path'), "
     "current_setting('default_transaction_read_only'), current_setting('statement_timeout'), "
-    "(SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors WHERE is_holdable), (SELECT count(*) FROM pg_listening_channels())"
+    "(SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors WHERE is_holdable), "
+    "(SELECT count(*) FROM pg_listening_channels())"
 )
 
 

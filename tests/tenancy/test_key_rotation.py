@@ -1,6 +1,8 @@
 """The identity key is changed in two steps, and nobody is locked out between them."""
 
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -13,6 +15,7 @@ from tenancy.migrate import migrate
 from tenancy.settings import KeyPair, ensure_keys
 from tests.cast import Cast
 from tests.tenancy.app_role import REJECTED, app_connection, seen_blocks
+from tests.tenancy.people_at_work import people_at_work
 from tests.world import World
 
 NEW = b"a new identity key of more than 32 characters"
@@ -48,6 +51,24 @@ def test_a_rotation_accepts_both_keys_and_then_the_new_one(world: World, cast: C
     with pytest.raises(REJECTED):
         _texts(world, cast, old.current)
     assert world.rows("SELECT key_id FROM tenancy.signing_keys") == [(SigningKey(NEW).key_id,)]
+
+
+def test_nobody_notices_a_rotation_while_they_work(world: World, cast: Cast, old: KeyPair) -> None:
+    """Each step of the documented order, under calls through processes of before and after it."""
+    login, current = operator_login(world.settings), old.current.decode()
+    with ExitStack() as stack:
+        people = stack.enter_context(people_at_work(cast, before=world.app))
+        migrate(login, signing_keys(KeyPair(NEW, old.current)))
+        both = {"KEEPLINE_IDENTITY_KEY": NEW.decode(), "KEEPLINE_IDENTITY_KEY_PREVIOUS": current}
+        people.apps["restarted"] = stack.enter_context(world.another_app(**both))
+        time.sleep(1)
+        del people.apps["before"]
+        time.sleep(0.5)  # what was under way there ends
+        migrate(login, signing_keys(KeyPair(NEW, None)))
+        time.sleep(1)
+        people.stop()
+    assert set(people.answers) == {("before", 200), ("restarted", 200)}
+    assert min(people.answers.values()) > 20
 
 
 def test_processes_sign_with_the_current_key(old: KeyPair) -> None:

@@ -1,6 +1,7 @@
 """Migrate can be run again at any time, puts policies right, and readiness notices when they are not."""
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from tenancy.keys import SigningKey, signing_keys
 from tenancy.migrate import migrate, refuse_wrong_login
 from tenancy.settings import ensure_keys
 from tests.cast import Cast
+from tests.tenancy.people_at_work import people_at_work
 from tests.world import World
 
 STATE = """SELECT tablename || policyname, roles::text, cmd || coalesce(qual, '') || coalesce(with_check, '')
@@ -149,6 +151,18 @@ def test_what_the_last_migrate_did_not_leave_is_not_ready(world: World, by_hand:
         finally:
             connection.execute(undo.encode())
     assert _readiness(world) == (200, "")
+
+
+def test_policies_are_applied_anew_while_people_work(world: World, cast: Cast) -> None:
+    """It waits for them and they for it, a moment each, and no call fails."""
+    with people_at_work(cast, app=world.app) as people:
+        for _ in range(3):
+            with world.superuser() as connection:
+                connection.execute("GRANT SELECT ON app.providers TO keepline_worker")
+            time.sleep(0.2)
+            _migrate(world)
+            assert _readiness(world) == (200, "")
+    assert set(people.answers) == {("app", 200)}
 
 
 def test_a_table_without_a_file_of_policies_stops_migrate(world: World, state: list[tuple[Any, ...]]) -> None:

@@ -14,6 +14,8 @@ CREATE TABLE tenancy.used_logout_tokens (
   expires_at timestamptz NOT NULL
 );
 CREATE INDEX used_logout_tokens_expiry ON tenancy.used_logout_tokens (expires_at);
+-- By these a migrate knows that functions and policies need not be applied again.
+ALTER TABLE tenancy.applied ADD COLUMN files text NOT NULL DEFAULT '';
 """
 
 TABLES = """
@@ -26,7 +28,7 @@ ALTER TABLE app.providers
   ADD COLUMN claim_rules jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(claim_rules) = 'array'),
   ADD COLUMN for_sign_in boolean NOT NULL DEFAULT true,
   ADD COLUMN secret_name text CHECK (secret_name ~ '^[A-Z0-9_]{1,64}$'),
-  ADD COLUMN has_secret boolean GENERATED ALWAYS AS (client_secret IS NOT NULL) STORED,
+  ADD COLUMN has_secret boolean NOT NULL GENERATED ALWAYS AS (client_secret IS NOT NULL) STORED,
   ADD COLUMN disconnected_at timestamptz;
 ALTER TABLE app.providers ALTER COLUMN client_secret SET STATISTICS 0;
 CREATE UNIQUE INDEX providers_for_sign_in ON app.providers (org_id) WHERE for_sign_in AND disconnected_at IS NULL;
