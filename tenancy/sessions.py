@@ -10,7 +10,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -145,7 +145,13 @@ class WebSessions:
         own = web_sessions.c
         rows = connection.execute(
             select(own.id, own.created_at, own.last_seen_at)
-            .where(own.org_id == identity.org_id, own.user_id == identity.user_id)
+            .where(
+                own.org_id == identity.org_id,
+                own.user_id == identity.user_id,
+                # Those that find_session still finds.
+                own.last_seen_at > func.clock_timestamp() - timedelta(hours=8),
+                own.created_at > func.clock_timestamp() - timedelta(days=7),
+            )
             .order_by(own.last_seen_at.desc(), own.id)
         )
         return [SessionSummary(*row) for row in rows]

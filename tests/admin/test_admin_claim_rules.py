@@ -68,6 +68,7 @@ def test_rules_that_take_the_role_from_their_author_are_saved_when_confirmed_alo
 def test_the_rules_of_another_provider_lock_nobody_out(admin: Calls, world: World) -> None:
     rules = [{"claim": "roles", "value": "reviewer", "grants": "reviewer"}]
     fields = {"audience": "second", "client_id": "web"}
+    assert put_rules(admin, world, [ADMIN], **fields).status_code == 200
     assert put_rules(admin, world, rules, **fields).status_code == 200
     assert put_rules(admin, world, [], **fields).status_code == 200
 

@@ -111,14 +111,16 @@ def test_a_replaced_client_goes_on_for_the_overlap(
     assert {name: new[name] for name in ("name", "kind", "scopes", "revoked_at", "replaced_by")} == {
         "name": old["name"], "kind": old["kind"], "scopes": old["scopes"], "revoked_at": None, "replaced_by": None,
     }  # fmt: skip
-    assert listed(admin)["demo-assistant"]["replaced_by"] == "demo-assistant-2"
+    ending = listed(admin)["demo-assistant"]
+    assert ending["replaced_by"] == "demo-assistant-2"
     assert world.rows(
         "SELECT revoked_at - clock_timestamp() BETWEEN interval '23:59' AND interval '24:00' FROM app.clients "
         "WHERE replaced_by = 'demo-assistant-2'"
     ) == [(True,)]
     assert assistant.get("/v1/memory/block").status_code == 200
     # A change of its name does not let it go on for longer.
-    assert register(admin, client_id="demo-assistant", name="Demo assistant, old")["replaced_by"] == "demo-assistant-2"
+    renamed = register(admin, client_id="demo-assistant", name="Demo assistant, old")
+    assert renamed == {**ending, "name": "Demo assistant, old", "last_used_at": renamed["last_used_at"]}
     assert admin.post(f"{CLIENTS}/{old['id']}/revoke").status_code == 200
     assert assistant.get("/v1/memory/block").status_code == 403
     assert [(entry[0], entry[3]) for entry in trail()] == [

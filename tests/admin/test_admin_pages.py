@@ -83,7 +83,8 @@ def test_the_policy_is_saved(browser: FlaskClient, world: World) -> None:
     }
     assert _post(browser, "/admin/policy", **fields).status_code == 303
     assert world.rows(
-        "SELECT memory_default, model_writes, allowed_domains, extraction, retention_days, llm_consent FROM app.org_policies"
+        "SELECT memory_default, model_writes, allowed_domains, extraction, retention_days, llm_consent "
+        "FROM app.org_policies"
     ) == [(False, "confirm", ["wiki.example.com"], True, 30, False)]
     assert "The policy is saved" in browser.get("/admin/policy?notice=saved").text
 

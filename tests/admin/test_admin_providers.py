@@ -3,11 +3,14 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from admin.identity.store import use_for_sign_in
+from memory.audit.rules import Author, Writer
 from tenancy.guards import GuardedFlask
-from tests.cast import Calls
+from tests.cast import Calls, Person
 from tests.world import WEB_PORT, World
 
 PROVIDERS = "/v1/org/providers"
@@ -204,6 +207,28 @@ def test_two_admins_who_choose_at_once_leave_one_for_signing_in(app: GuardedFlas
     with ThreadPoolExecutor(4) as threads:
         assert set(threads.map(choose, ["second", "third"] * 6)) == {200}
     assert sum(provider["for_sign_in"] for provider in listed(admin)) == 1
+
+
+def test_who_chooses_second_waits_and_then_takes_the_place_of_the_first(
+    admin: Calls, world: World, issuer: str
+) -> None:
+    """Without the wait, the second would not see what the first chose, and the database would refuse it."""
+    identity = Person(world, "admin").identity
+    author = Author(Writer.USER, "test", "test")
+    ids = [UUID(put(admin, issuer, audience=audience).get_json()["id"]) for audience in ("second", "third")]
+
+    def choose(provider_id: UUID) -> None:
+        with world.services.binder.bound(identity) as connection:
+            use_for_sign_in(connection, identity, author, provider_id)
+
+    with ThreadPoolExecutor(1) as thread:
+        with world.services.binder.bound(identity) as connection:
+            use_for_sign_in(connection, identity, author, ids[0])
+            second = thread.submit(choose, ids[1])
+            while not (second.done() or world.rows("SELECT FROM pg_locks WHERE NOT granted")):
+                pass
+        second.result()
+    assert [provider["for_sign_in"] for provider in listed(admin)] == [False, False, True]
 
 
 def test_one_that_does_not_answer_is_not_chosen_for_signing_in(admin: Calls, issuer: str, world: World) -> None:

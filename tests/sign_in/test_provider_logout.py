@@ -158,7 +158,7 @@ def test_the_trail_tells_of_it(app: GuardedFlask, provider: BendableProvider, wo
 
 
 def test_the_other_org_of_the_issuer_is_left_alone_where_the_token_names_one(
-    app: GuardedFlask, provider: BendableProvider, world: World
+    app: GuardedFlask, provider: BendableProvider
 ) -> None:
     """cedar and elm share issuer and client and are told apart by the claim `tenant`."""
     browser = _session(provider, app)

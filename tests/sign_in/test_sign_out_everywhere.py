@@ -37,7 +37,7 @@ def test_everywhere_means_every_browser_and_every_older_token_of_that_person(wor
     assert (action, counts) == ("session.end_everywhere", {"sessions": 2})
 
 
-def test_a_token_issued_afterwards_is_welcome(world: World, cast: Cast) -> None:
+def test_a_token_issued_afterwards_is_welcome(cast: Cast) -> None:
     program = cast.owner.program
     assert program.get("/v1/memory/block").status_code == 200
     assert _post(cast.owner.browser(), f"{PAGE}/end-everywhere") == 303
@@ -72,3 +72,16 @@ def test_signing_out_everywhere_does_not_outlive_the_cookie(cast: Cast) -> None:
     reply = browser.post(f"{PAGE}/end-everywhere", data={"csrf_token": token})
     assert reply.headers["Location"] == "/login?notice=signed_out"
     assert "Max-Age=0" in reply.headers["Set-Cookie"]
+
+
+def test_a_sign_in_that_is_over_is_not_listed(world: World, cast: Cast) -> None:
+    here, _ = cast.owner.browser(), cast.owner.browser()
+    ids = [row[0] for row in world.rows("SELECT id FROM app.web_sessions ORDER BY created_at")]
+    assert str(ids[1]) in here.get(PAGE).text
+    with world.superuser() as connection:
+        connection.execute(
+            "UPDATE app.web_sessions SET last_seen_at = last_seen_at - interval '9 hours' WHERE id = %s", (ids[1],)
+        )
+    page = here.get(PAGE).text
+    assert str(ids[0]) in page
+    assert str(ids[1]) not in page

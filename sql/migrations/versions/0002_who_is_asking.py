@@ -2,6 +2,8 @@
 
 from alembic import op
 
+from tenancy.backfill import backfill
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -55,9 +57,6 @@ ALTER TABLE app.web_sessions ALTER COLUMN provider_session SET STATISTICS 0,
   ALTER COLUMN refresh_token SET STATISTICS 0, ALTER COLUMN claims SET STATISTICS 0;
 CREATE INDEX web_sessions_by_provider_session ON app.web_sessions (org_id, provider_id, provider_session)
   WHERE provider_session IS NOT NULL;
--- Sessions of before can't be renewed, so their people sign in once more.
-DELETE FROM app.web_sessions;
-
 CREATE TABLE app.org_policies (
   org_id uuid NOT NULL DEFAULT tenancy.org_id() PRIMARY KEY REFERENCES app.orgs ON DELETE CASCADE,
   memory_default boolean NOT NULL DEFAULT true,
@@ -76,4 +75,7 @@ def upgrade() -> None:
     op.execute("SET LOCAL ROLE keepline_guard")
     op.get_bind().exec_driver_sql(GUARD_TABLES)
     op.execute("SET LOCAL ROLE keepline_owner")
+    # Sessions of before can't be renewed, so their people sign in once more.
+    sessions = "SELECT count(*) FROM app.web_sessions"
+    backfill(op.get_bind(), "web_sessions", "DELETE FROM app.web_sessions", rows=sessions)
     op.get_bind().exec_driver_sql(TABLES)
