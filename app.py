@@ -1,5 +1,7 @@
 """Keepline's web application: the table of contents."""
 
+import secrets
+
 from flask import request
 from flask_login import LoginManager
 from werkzeug.middleware.proxy_fix import ProxyFix
@@ -84,6 +86,9 @@ def _register_guards(app: GuardedFlask) -> None:
     login_manager = LoginManager(app, add_context_processor=False)
     login_manager.session_protection = None  # nothing of a session is kept in the browser that could be protected
     login_manager.request_loader(lambda _: load_web_user())
+    # flask-login looks for a cookie of its own, which is never set here, and fails without a secret key when somebody
+    # sends one: under this name nobody does.
+    app.config["REMEMBER_COOKIE_NAME"] = secrets.token_hex(16)
 
     @app.before_request
     def admit() -> None:

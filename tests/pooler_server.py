@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -18,6 +19,7 @@ from psycopg.conninfo import make_conninfo
 from tenancy.embedded.access import let_pass, make_folder, write_file
 from tenancy.embedded.account import Account, server_account
 from tenancy.embedded.address import Address
+from tenancy.parent_death import signal_on_parent_death
 
 PoolMode = Literal["session", "transaction", "statement"]
 
@@ -95,7 +97,11 @@ def pooler_server(
 @contextmanager
 def _started(command: list[str], account: Account, pooler: Pooler) -> Iterator[Pooler]:
     process = subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **account.process_options()
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=signal_on_parent_death(signal.SIGTERM),
+        **account.process_options(),
     )
     try:
         end = time.monotonic() + _START_SECONDS

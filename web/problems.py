@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from flask import Flask, Response, g, jsonify, make_response, redirect, render_template, request
-from werkzeug.exceptions import BadHost, HTTPException
+from werkzeug.exceptions import HTTPException
 
 from tenancy.errors import (
     ConflictError,
@@ -117,8 +117,7 @@ def _reply(
     status: HTTPStatus, code: str, title: str, detail: str, fields: Any, sign_in_path: str = "/login"
 ) -> Response:
     reference = g.get("request_id", "")
-    # A host that is no name gives no address that a page could link to; no browser sends one.
-    if _is_call() or isinstance(request.routing_exception, BadHost):
+    if _is_call():
         problem = {
             "type": f"urn:keepline:problem:{code}",
             "title": title,

@@ -52,6 +52,7 @@ class BendableProvider:
     nonce: str = ""
     exchanges: list[dict[str, str]] = field(default_factory=list)
     keys_asked: int = 0
+    asked: list[str] = field(default_factory=list)
 
     def straighten(self) -> None:
         """Answer properly again."""
@@ -133,6 +134,11 @@ def running_provider(world: World) -> Iterator[BendableProvider]:
 
 
 def _serve(app: Flask, provider: BendableProvider) -> None:
+    @app.before_request
+    def note() -> None:
+        """Keep all that was sent: address, headers and body."""
+        provider.asked.append(f"{request.full_path}\n{request.headers}\n{request.get_data(as_text=True)}")
+
     app.get("/.well-known/openid-configuration", endpoint="describe")(
         lambda: provider.discovery_reply or jsonify(provider.describe())
     )

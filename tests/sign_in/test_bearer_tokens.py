@@ -153,3 +153,11 @@ def test_garbage_in_the_header_is_refused(header: str, app: GuardedFlask) -> Non
 def test_a_token_is_too_long_only_past_the_limit(app: GuardedFlask, provider: BendableProvider) -> None:
     assert read_block(app, provider.access_token(padding="x" * 9_000)).status_code == 200
     assert read_block(app, provider.access_token(padding="x" * TOKEN_CHARACTERS_AT_MOST)).status_code == 401
+
+
+def test_a_callers_token_is_sent_to_nobody(app: GuardedFlask, provider: BendableProvider) -> None:
+    """Reading the provider's keys for it is all that it causes there."""
+    token = provider.access_token()
+    assert app.test_client().get(BLOCK, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+    assert len(provider.asked) >= 2  # the discovery document and the keys
+    assert not any(token in request for request in provider.asked)

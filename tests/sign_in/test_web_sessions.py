@@ -106,3 +106,13 @@ def get_with_cookie(browser: FlaskClient, value: str) -> int:
 def grow_older(world: World, column: str, age: str) -> None:
     with world.superuser() as connection:
         connection.execute(f"UPDATE app.web_sessions SET {column} = {column} - %s::interval", (age,))
+
+
+@pytest.mark.parametrize("cookie", ["remember_token", "session"])
+def test_a_cookie_that_flask_login_or_flask_would_take_is_nobody(world: World, cast: Cast, cookie: str) -> None:
+    """Neither is used: a session is a row, and dead as soon as the row is gone."""
+    assert cast.owner.browser().get("/settings/memory").status_code == 200
+    browser = world.app.test_client()
+    for value in (str(cast.owner.user_id), f"{cast.owner.user_id}|{'0' * 128}", "eyJfdXNlcl9pZCI6IjEifQ.x.y"):
+        browser.set_cookie(cookie, value, domain="127.0.0.1")
+        assert browser.get("/settings/memory").status_code == 302
