@@ -18,7 +18,7 @@ from tenancy.identity import Identity
 from tenancy.oidc import SignInRefusedError
 from tenancy.roles import rights_from_claims
 from tenancy.services import current_services
-from web.render import THEME_COOKIE, THEMES
+from web.render import THEMES, theme_cookie_name
 
 doors = Blueprint("account", __name__)
 
@@ -118,7 +118,7 @@ def choose_theme() -> Response:
     if theme not in THEMES:
         raise InvalidError("There is no such look. Nothing was changed.")
     reply = make_response(redirect(safe_return_path(request.form.get("next") or "/"), 303))
-    reply.set_cookie(THEME_COOKIE, theme, max_age=timedelta(days=_THEME_DAYS), **session_cookie_attributes())
+    reply.set_cookie(theme_cookie_name(), theme, max_age=timedelta(days=_THEME_DAYS), **session_cookie_attributes())
     return reply
 
 

@@ -19,7 +19,8 @@ from tenancy.oidc import Finding, OpenIDProviders
 from tenancy.registration import ProviderSettings, add_org, connect_provider
 from tenancy.roles import ClaimRule
 from tenancy.services import create_clock
-from tenancy.settings import CLIENT_SECRET_PREFIX, Settings, ensure_keys, read_settings
+from tenancy.setting_values import CLIENT_SECRET_PREFIX
+from tenancy.settings import Settings, ensure_keys, read_settings
 
 
 @click.group()

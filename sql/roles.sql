@@ -1,6 +1,8 @@
 -- The roles, schemas and revokes that need a superuser. Run once in Keepline's own database, as a superuser:
 --   keepline migrate --print-roles | psql --dbname=keepline
--- It can be run again at any time. Passwords or certificates of the four logins are yours to set.
+-- It can be run again at any time, which also takes back what the app's or the worker's login changed about its own
+-- settings. Passwords or certificates of the three logins are yours to set; a login can change its own password, so let
+-- it log in by a certificate or as its system user, and no password will do.
 
 DO $roles$
 DECLARE
@@ -114,14 +116,24 @@ BEGIN
 END
 $trigger$;
 
--- A statement's text can't be read from another session of the same role; the app can't switch this on again.
-ALTER ROLE keepline_app SET track_activities = off;
-ALTER ROLE keepline_worker SET track_activities = off;
--- For people at a psql prompt; Keepline's own statements name the schema.
-ALTER ROLE keepline_app SET search_path = app, public;
-ALTER ROLE keepline_worker SET search_path = app, public;
-ALTER ROLE keepline_app SET statement_timeout = '15s';
-ALTER ROLE keepline_app SET lock_timeout = '5s';
-ALTER ROLE keepline_app SET idle_in_transaction_session_timeout = '30s';
-ALTER ROLE keepline_worker SET lock_timeout = '30s';
-ALTER ROLE keepline_worker SET idle_in_transaction_session_timeout = '120s';
+-- A login can change its own settings, here and for this database, and no privilege forbids it; so they begin anew.
+-- In one block, which is one transaction: nobody logs in between two of its statements.
+DO $settings$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['keepline_app', 'keepline_worker'] LOOP
+    EXECUTE format('ALTER ROLE %I RESET ALL', name);
+    EXECUTE format('ALTER ROLE %I IN DATABASE %I RESET ALL', name, current_database());
+    -- A statement's text can't be read from another session of the same role; the app can't switch this on again.
+    EXECUTE format('ALTER ROLE %I SET track_activities = off', name);
+    -- For people at a psql prompt; Keepline's own statements name the schema.
+    EXECUTE format('ALTER ROLE %I SET search_path = app, public', name);
+  END LOOP;
+  ALTER ROLE keepline_app SET statement_timeout = '15s';
+  ALTER ROLE keepline_app SET lock_timeout = '5s';
+  ALTER ROLE keepline_app SET idle_in_transaction_session_timeout = '30s';
+  ALTER ROLE keepline_worker SET lock_timeout = '30s';
+  ALTER ROLE keepline_worker SET idle_in_transaction_session_timeout = '120s';
+END
+$settings$;

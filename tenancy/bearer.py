@@ -17,6 +17,7 @@ from tenancy.oidc import OpenIDProviders, SignInRefusedError, VerifiedClaims, is
 from tenancy.providers import Directory, Provider
 from tenancy.remembered import Remembered
 from tenancy.roles import rights_from_claims
+from tenancy.verification import SIGNED_TOKENS
 
 ACCESS_TOKEN_TYPES = ("at+jwt", "application/at+jwt")
 TOKEN_CHARACTERS_AT_MOST = 16_384
@@ -134,7 +135,7 @@ class BearerTokens:
 def unverified_claims(token: str) -> dict[str, Any]:
     """Read the payload before the signature is checked, only to learn whose keys to check it with."""
     try:
-        payload = jws.extract_compact(token.encode("ascii")).payload
+        payload = jws.extract_compact(token.encode("ascii"), registry=SIGNED_TOKENS).payload
         claims = json.loads(payload)
     except (JoseError, ValueError, UnicodeError, RecursionError) as error:
         raise NotSignedInError("The access token can't be read.") from error

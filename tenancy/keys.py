@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from tenancy.errors import SetupError
-from tenancy.settings import KeyPair
+from tenancy.setting_values import KeyPair
 
 _HMAC_BLOCK_BYTES = 64
 _KEY_ID_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -16,7 +16,7 @@ from psycopg import sql
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 
-from tenancy.database import Login, single_connection
+from tenancy.database import Login, refuse_shared_backends, single_connection
 from tenancy.errors import SetupError
 from tenancy.keys import SigningKey
 from tenancy.settings import PROJECT_FOLDER
@@ -78,6 +78,7 @@ def migrate(login: Login, keys: tuple[SigningKey, ...]) -> None:
 
     """
     refuse_wrong_login(login)
+    refuse_shared_backends(login, "Migrate")
     with single_connection(login) as connection:
         connection.execute(_TIMEOUTS)
         _patiently(lambda: connection.execute("SELECT pg_advisory_lock(%s)", (_LOCK,)))

@@ -24,7 +24,7 @@ from tenancy.keys import SecretBox, derive_key
 from tenancy.oidc import SignedIn, SignIn
 from tenancy.providers import Provider
 from tenancy.roles import Rights
-from tenancy.settings import KeyPair
+from tenancy.setting_values import KeyPair
 from tenancy.tables import web_sessions
 
 _SESSION_CHARACTERS = 255

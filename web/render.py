@@ -9,8 +9,9 @@ from werkzeug.exceptions import HTTPException
 
 from tenancy.errors import DomainError
 from tenancy.guards import Caller, known_caller
+from tenancy.services import current_services
 
-THEME_COOKIE = "keepline_theme"
+_THEME_COOKIE = "keepline_theme"
 THEMES = ("system", "light", "dark")
 
 
@@ -38,9 +39,14 @@ def time_of(moment: datetime) -> Markup:
     )
 
 
+def theme_cookie_name() -> str:
+    """Return the name of the cookie that keeps the look, with the host prefix on TLS."""
+    return f"__Host-{_THEME_COOKIE}" if current_services().settings.served_on_tls else _THEME_COOKIE
+
+
 def chosen_theme() -> str:
     """Return the look that this browser chose."""
-    theme = request.cookies.get(THEME_COOKIE, "")
+    theme = request.cookies.get(theme_cookie_name(), "")
     return theme if theme in THEMES else "system"
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from limits.storage import Storage
 
 from tenancy.clock import SystemClock
-from tenancy.settings import SHARED_MEMORY
+from tenancy.setting_values import SHARED_MEMORY
 
 _SLOTS_IN_BUCKET = 8
 _BUCKETS = 8_192

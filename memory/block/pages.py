@@ -1,5 +1,6 @@
 """The settings page of the block: the raw text with save and conflict, clear, the switch, and recent changes."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -32,6 +33,7 @@ doors = Blueprint("block_pages", __name__)
 
 CHANGES_SHOWN = 10
 _TYPED = Origin("user_edit", "stated")
+_PLACE = re.compile(r"[1-9][0-9]{0,4}")
 _PROBLEM_KINDS: tuple[tuple[type[DomainError], str], ...] = (
     (BlockChangedError, "conflict"),
     (BlockEmptyError, "empty"),
@@ -214,12 +216,13 @@ def _client_names(connection: Connection, caller: Caller) -> Mapping[str, str]:
 
 def _named_line() -> tuple[UUID, int]:
     try:
-        event_id, place = UUID(request.form["event_id"]), int(request.form["place"])
+        event_id, place = UUID(request.form["event_id"]), request.form["place"]
     except (KeyError, ValueError) as error:
         raise NotFoundError from error
-    if not 1 <= place <= CHARACTER_LIMIT:  # no entry has more lines than its texts have characters
+    # No entry has more lines than its texts have characters.
+    if _PLACE.fullmatch(place) is None or int(place) > CHARACTER_LIMIT:
         raise NotFoundError
-    return event_id, place
+    return event_id, int(place)
 
 
 def _to_memory(notice: str, **numbers: Any) -> Response:

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app import create_app
 from tenancy.guards import PUBLIC, GuardedFlask, guarded
-from tenancy.settings import DatabaseUrls, KeyPair
+from tenancy.setting_values import DatabaseUrls, KeyPair
 from tests.cast import Cast
 from tests.world import WEB_PORT, PublicAddressClient, World
 

@@ -70,6 +70,7 @@ def test_an_rsa_key_under_2048_bits_is_not_used(provider: BendableProvider, app:
 
 
 def test_a_key_for_encryption_checks_no_signature(provider: BendableProvider, app: GuardedFlask) -> None:
+    assert keys_from({"keys": [public(OTHER, use="enc")]}) == ()
     provider.published = [*provider.published, public(OTHER, use="enc")]
     assert read_block(app, provider.access_token(key=OTHER)) == 401
     assert read_block(app, provider.access_token()) == 200
@@ -84,12 +85,16 @@ def test_a_token_without_key_id_counts_while_there_is_one_key_it_can_be_of(
     provider: BendableProvider, clocked: ClockedApp
 ) -> None:
     """OpenID Connect Core 10.1: with several keys, the token must name one."""
-    token = provider.access_token({"kid": None})
-    provider.published = [public(provider.key, kid=None), public(ECKey.generate_key("P-256"))]
-    assert read_block(clocked.app, token) == 200
-    provider.published = [public(provider.key, kid=None), public(OTHER, kid=None)]
-    clocked.move(3_601)
-    assert read_block(clocked.app, provider.access_token({"kid": None}, sub="u-8")) == 401
+    nameless = public(provider.key, kid=None)
+    for others, status in (
+        ([public(ECKey.generate_key("P-256"))], 200),
+        ([public(OTHER, kid=None, alg="PS256")], 200),
+        ([public(OTHER, kid=None)], 401),
+    ):
+        provider.published = [nameless, *others]
+        clocked.move(3_601)
+        token = provider.access_token({"kid": None}, sub=f"u-{status}-{len(others)}", exp=4_000_000_000)
+        assert read_block(clocked.app, token) == status
 
 
 def test_the_right_key_of_several_is_chosen(provider: BendableProvider, app: GuardedFlask) -> None:

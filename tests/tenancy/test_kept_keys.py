@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tenancy.errors import SetupError
-from tenancy.settings import KeyPair, ensure_keys, read_settings
+from tenancy.setting_values import KeyPair
+from tenancy.settings import ensure_keys, read_settings
 
 GIVEN = "g" * 32
 

@@ -12,7 +12,8 @@ from tenancy.errors import SetupError
 from tenancy.identity import Signer
 from tenancy.keys import SigningKey, signing_keys
 from tenancy.migrate import migrate
-from tenancy.settings import KeyPair, ensure_keys
+from tenancy.setting_values import KeyPair
+from tenancy.settings import ensure_keys
 from tests.cast import Cast
 from tests.tenancy.app_role import REJECTED, app_connection, seen_blocks
 from tests.tenancy.people_at_work import people_at_work

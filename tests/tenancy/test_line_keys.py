@@ -13,7 +13,8 @@ from tenancy.database import operator_login
 from tenancy.keys import ClosingTags, SecretBox, digest_line
 from tenancy.migrate import as_maintainer
 from tenancy.registration import reseal_client_secrets
-from tenancy.settings import KeyPair, ensure_keys
+from tenancy.setting_values import KeyPair
+from tenancy.settings import ensure_keys
 from tests.cast import Cast
 from tests.world import World
 

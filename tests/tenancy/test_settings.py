@@ -6,7 +6,8 @@ import pytest
 
 from tenancy.errors import SetupError
 from tenancy.keys import derive_key
-from tenancy.settings import DEMO_MARKER, KeyPair, Settings, ensure_keys, read_settings
+from tenancy.setting_values import KeyPair
+from tenancy.settings import DEMO_MARKER, Settings, ensure_keys, read_settings
 
 GOOD, OTHER = "k" * 32, "o" * 40
 URLS = {
