@@ -50,7 +50,7 @@ def _findings(issuer: str, fetcher: Fetcher) -> Iterator[Finding]:
     if fault is not None:
         yield Finding(False, "Address", f"{fault} Enter the issuer as your identity provider names it.")
         return
-    yield Finding(True, "Address", "The issuer is an https address that may be visited.")
+    yield Finding(True, "Address", "The issuer is an address that may be visited.")
     answered = _read(fetcher, issuer.rstrip("/") + DISCOVERY_PATH)
     document = answered.document
     if document is None:
