@@ -4,6 +4,7 @@ import secrets
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from flask import Blueprint, Response, g, make_response, redirect, render_template, request
 from flask_login import current_user
@@ -77,7 +78,8 @@ def finish_sign_in() -> Response:
     answer = request.args.to_dict()
     browser = request.cookies.get(_browser_cookie_name(), "")
     sign_in = services.sessions.take_sign_in(answer.get("state", ""), browser)
-    provider = services.directory.find_sign_in_provider(sign_in.org_slug) if sign_in else None
+    # Where it began, whatever an admin chose for signing in meanwhile: a code belongs to no other provider.
+    provider = services.directory.find_provider(UUID(sign_in.org_id), UUID(sign_in.provider_id)) if sign_in else None
     if sign_in is None or provider is None:
         raise SignInRefusedError(
             "This sign-in is not known: it was used before, is over ten minutes old, or began elsewhere."
@@ -91,8 +93,8 @@ def finish_sign_in() -> Response:
     identity = Identity(provider.org_id, user_id, rights.roles, rights.team_ids, rights.led_team_ids)
     _end_current_session()
     with services.binder.bound(identity) as connection:
-        secret = services.sessions.start(connection, provider, signed_in, rights)
-        audit.append(connection, author, Entry("session.start", "user", str(user_id)))
+        session_id, secret = services.sessions.start(connection, provider, signed_in, rights)
+        audit.append(connection, author, Entry("session.start", "session", str(session_id)))
     reply = make_response(redirect(sign_in.return_to))
     reply.set_cookie(
         session_cookie_name(), secret, max_age=timedelta(days=_SESSION_DAYS), **session_cookie_attributes()
@@ -104,7 +106,7 @@ def finish_sign_in() -> Response:
 @guarded(page(lapsed=True))
 def sign_out() -> Response:
     """End the session here and on the server."""
-    _end_current_session(with_entry=True)
+    _end_current_session()
     reply = make_response(redirect("/login?notice=signed_out", 303))
     reply.delete_cookie(session_cookie_name(), **session_cookie_attributes())
     return reply
@@ -134,15 +136,14 @@ def _sign_in_form() -> dict[str, Any]:
     }
 
 
-def _end_current_session(*, with_entry: bool = False) -> None:
+def _end_current_session() -> None:
     if not current_user.is_authenticated:
         return
     services = current_services()
     user = current_user
     with services.binder.bound(user.identity) as connection:
-        services.sessions.end(connection, user.identity, user.session_id)
-        if with_entry:
-            audit.append(connection, _author(), Entry("session.end", "user", user.get_id()))
+        if services.sessions.end(connection, user.identity, user.session_id):
+            audit.append(connection, _author(), Entry("session.end", "session", str(user.session_id)))
 
 
 def _separator() -> str:

@@ -30,7 +30,8 @@ class SignIn:
     state: str
     nonce: str
     code_verifier: str
-    org_slug: str
+    org_id: str
+    provider_id: str
     return_to: str
 
 

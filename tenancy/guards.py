@@ -150,6 +150,7 @@ def current_caller() -> Caller:
 def known_caller() -> Caller | None:
     """Return who makes this request, or None when nobody is signed in."""
     if "caller" not in g:
+        g.caller = None  # should it fail, the page that says so does not ask once more
         g.caller = _caller_of_session()
     return cast(Caller | None, g.caller)
 

@@ -71,7 +71,7 @@ class OpenIDProviders:
         """
         metadata = self._discovery.metadata(provider.issuer)
         state, nonce, code_verifier = (secrets.token_urlsafe(32) for _ in range(3))
-        sign_in = SignIn(state, nonce, code_verifier, provider.org_slug, return_to)
+        sign_in = SignIn(state, nonce, code_verifier, str(provider.org_id), str(provider.id), return_to)
         address = self._tokens.authorization_address(provider, metadata, redirect_uri, sign_in)
         return address, sign_in
 

@@ -5,19 +5,17 @@ back to the provider when its 15 minutes are over; where the person is still sig
 """
 
 import time
-from dataclasses import replace
 
 from tenancy.errors import ForbiddenError, NotSignedInError, UnavailableError
-from tenancy.identity import Identity
-from tenancy.oidc import OpenIDProviders, ProviderUnavailableError, SignInRefusedError
+from tenancy.oidc import OpenIDProviders, SignInRefusedError
 from tenancy.providers import Directory
 from tenancy.roles import rights_from_claims
-from tenancy.sessions import Session, WebSessions
+from tenancy.sessions import Renewal, Session, WebSessions
 
 RENEWED_AFTER_SECONDS = 600
 RIGHTS_SECONDS = 900
-_WAIT_STEPS = 20
-_WAIT_SECONDS = 0.25
+_WAIT_STEPS = 4
+_WAIT_SECONDS = 0.2
 
 
 class SessionLapsedError(NotSignedInError):
@@ -61,23 +59,25 @@ class SessionRenewal:
         session = self._sessions.find(secret)
         if session is None or session.rights_age < RENEWED_AFTER_SECONDS:
             return session
-        refresh_token = self._sessions.begin_renewal(secret, RENEWED_AFTER_SECONDS)
-        if refresh_token is not None:
-            return self._renewed(session, secret, refresh_token)
+        renewal = self._sessions.begin_renewal(secret, RENEWED_AFTER_SECONDS)
+        if renewal is not None and renewal.refresh_token is not None:
+            return self._renewed(session, secret, renewal, renewal.refresh_token)
+        if renewal is not None:  # it was sealed with a secret key that is not in force any more
+            return self._go_on_without_refresh_token(session, secret)
         if session.rights_age < RIGHTS_SECONDS:
             return session
         if not session.renewable:
             raise SessionLapsedError(session.org_slug)
         return self._renewed_by_another(secret)
 
-    def _renewed(self, session: Session, secret: str, refresh_token: str) -> Session | None:
+    def _renewed(self, session: Session, secret: str, renewal: Renewal, refresh_token: str) -> Session | None:
         provider = self._directory.find_provider(session.identity.org_id, session.provider_id)
         if provider is None:
             return None
         try:
             signed_in = self._providers.refresh(provider, refresh_token, session.subject)
             rights = rights_from_claims(provider.org_id, signed_in.claims, provider.rules)
-        except ProviderUnavailableError as error:
+        except UnavailableError as error:
             if session.rights_age < RIGHTS_SECONDS:
                 return session
             raise RightsUnconfirmedError from error
@@ -87,14 +87,17 @@ class SessionRenewal:
         except ForbiddenError:
             self._sessions.end_unconfirmed(secret)
             raise
-        self._sessions.renew(secret, signed_in, rights)
-        identity = Identity(
-            session.identity.org_id, session.identity.user_id, rights.roles, rights.team_ids, rights.led_team_ids
-        )
-        return replace(session, identity=identity, rights_age=0.0)
+        self._sessions.renew(secret, renewal, signed_in, rights)
+        return self._sessions.find(secret)  # ended meanwhile, or as it is now
+
+    def _go_on_without_refresh_token(self, session: Session, secret: str) -> Session:
+        self._sessions.forget_refresh_token(secret)
+        if session.rights_age < RIGHTS_SECONDS:
+            return session
+        raise SessionLapsedError(session.org_slug)
 
     def _renewed_by_another(self, secret: str) -> Session | None:
-        """Wait up to 5 s for the request that has the refresh token."""
+        """Wait up to 0.8 s for the request that has the refresh token."""
         for _ in range(_WAIT_STEPS):
             time.sleep(_WAIT_SECONDS)
             session = self._sessions.find(secret)

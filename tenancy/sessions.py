@@ -9,7 +9,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -45,6 +45,14 @@ class Session:
     rights_age: float
     renewable: bool
     sealed_claims: bytes | None
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """The right to renew a session: its refresh token, None where it can't be read, and since when it is held."""
+
+    refresh_token: str | None
+    began_at: str
 
 
 @dataclass(frozen=True)
@@ -98,43 +106,54 @@ class WebSessions:
         opened = self.box.open(session.sealed_claims) if session.sealed_claims else None
         return WebUser(session, self.csrf_tokens(secret), json.loads(opened) if opened else None)
 
-    def start(self, connection: Connection, provider: Provider, signed_in: SignedIn, rights: Rights) -> str:
-        """Start a session for the bound user, with the roles and teams of the bound identity; return its secret."""
+    def start(
+        self, connection: Connection, provider: Provider, signed_in: SignedIn, rights: Rights
+    ) -> tuple[UUID, str]:
+        """Start a session for the bound user, with the rights of the bound identity; return its id and its secret."""
         secret = secrets.token_urlsafe(32)
         provider_session = signed_in.claims.get("sid")
         named = isinstance(provider_session, str) and 0 < len(provider_session) <= _SESSION_CHARACTERS
-        connection.execute(
-            insert(web_sessions).values(
+        session_id: UUID = connection.execute(
+            insert(web_sessions)
+            .values(
                 digest=_digest(secret),
                 provider_id=provider.id,
                 provider_session=provider_session if named and "\0" not in str(provider_session) else None,
                 refresh_token=self._sealed(signed_in.refresh_token),
                 claims=self._kept_claims(signed_in, rights),
             )
-        )
-        return secret
+            .returning(web_sessions.c.id)
+        ).scalar_one()
+        return session_id, secret
 
-    def begin_renewal(self, secret: str, older_than: float) -> str | None:
+    def begin_renewal(self, secret: str, older_than: float) -> Renewal | None:
         """Return the refresh token when this caller is the one to use it: each works once.
 
         None where there is none, another caller has it, or the rights were confirmed in the last `older_than` s.
         """
         rows = self.binder.look_up("begin_renewal", digest=_digest(secret).hex(), older_than=older_than)
-        opened = self.box.open(rows[0][0]) if rows and rows[0][0] else None
-        return opened.decode() if opened else None
+        if not rows:
+            return None
+        opened = self.box.open(rows[0][0])
+        return Renewal(opened.decode() if opened else None, rows[0][1])
 
-    def renew(self, secret: str, signed_in: SignedIn, rights: Rights) -> None:
-        """Keep what the provider confirmed."""
+    def renew(self, secret: str, renewal: Renewal, signed_in: SignedIn, rights: Rights) -> None:
+        """Keep what the provider confirmed, unless the session ended meanwhile or is another caller's to renew."""
         sealed, claims = self._sealed(signed_in.refresh_token), self._kept_claims(signed_in, rights)
         self.binder.look_up(
             "renew_session",
             digest=_digest(secret).hex(),
+            began_at=renewal.began_at,
             roles=int(rights.roles),
             team_ids=[str(team) for team in rights.team_ids],
             led_team_ids=[str(team) for team in rights.led_team_ids],
             refresh_token=sealed.hex() if sealed else None,
             claims=claims.hex() if claims else None,
         )
+
+    def forget_refresh_token(self, secret: str) -> None:
+        """Let a session go on as one that has no refresh token."""
+        self.binder.look_up("forget_refresh_token", digest=_digest(secret).hex())
 
     def end_unconfirmed(self, secret: str) -> None:
         """End a session that its provider does not confirm any more."""
@@ -192,7 +211,9 @@ class WebSessions:
             "take_sign_in", state_digest=_digest(state).hex(), browser_digest=_digest(browser).hex()
         )
         opened = self.box.open(rows[0][0]) if rows and rows[0][0] else None
-        return SignIn(**json.loads(opened)) if opened else None
+        kept = json.loads(opened) if opened else {}
+        # One that was begun by an earlier release may hold something else, and is begun again.
+        return SignIn(**kept) if set(kept) == {field.name for field in fields(SignIn)} else None
 
     def _sealed(self, refresh_token: str | None) -> bytes | None:
         return self.box.seal(refresh_token.encode()) if refresh_token else None

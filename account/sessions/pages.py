@@ -18,7 +18,7 @@ _NOTICES = {"ended": "That browser is signed out."}
 
 
 @doors.get("/settings/sessions")
-@guarded(page())
+@guarded(page(lapsed=True))
 def show_sessions() -> Response:
     """List the browsers in which the person is signed in."""
     caller, services = current_caller(), current_services()
@@ -30,7 +30,7 @@ def show_sessions() -> Response:
 
 
 @doors.post("/settings/sessions/<uuid:session_id>/end")
-@guarded(page())
+@guarded(page(lapsed=True))
 def end_session(session_id: UUID) -> Response:
     """Sign one browser out."""
     caller, services = current_caller(), current_services()
@@ -44,7 +44,7 @@ def end_session(session_id: UUID) -> Response:
 
 
 @doors.post("/settings/sessions/end-everywhere")
-@guarded(page())
+@guarded(page(lapsed=True))
 def end_everywhere() -> Response:
     """Sign every browser out, and refuse the tokens that programs hold for the person."""
     caller, services = current_caller(), current_services()

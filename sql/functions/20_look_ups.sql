@@ -10,7 +10,7 @@ BEGIN
   FOR outdated IN
     SELECT p.oid FROM pg_proc p
     JOIN (VALUES ('find_sign_in_provider', 'claim_rules jsonb'), ('find_token_providers', 'claim_rules jsonb'),
-      ('find_session', 'claims bytea')) AS newest (name, last_column) ON newest.name = p.proname
+      ('find_session', 'claims bytea'), ('begin_renewal', 'began_at text')) AS newest (name, last_column) ON newest.name = p.proname
     WHERE p.pronamespace = 'tenancy'::regnamespace
       AND position(newest.last_column IN pg_get_function_result(p.oid)) = 0
   LOOP

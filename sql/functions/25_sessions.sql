@@ -31,23 +31,23 @@ END
 $f$;
 
 -- Gives the sealed refresh token to one caller at a time: providers end the session of a token that is used twice.
--- Whoever was given it has 30 s before another may try.
-CREATE OR REPLACE FUNCTION tenancy.begin_renewal(ticket text) RETURNS bytea
+-- Whoever was given it has 90 s, longer than a provider may take to answer, before another may try.
+CREATE OR REPLACE FUNCTION tenancy.begin_renewal(ticket text) RETURNS TABLE (refresh_token bytea, began_at text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   asked jsonb := tenancy.open_ticket(ticket, 'begin_renewal');
-  given bytea;
 BEGIN
+  RETURN QUERY
   UPDATE app.web_sessions s SET renewal_began_at = clock_timestamp()
   WHERE s.digest = decode(asked ->> 'digest', 'hex') AND s.refresh_token IS NOT NULL
     AND s.rights_at < clock_timestamp() - make_interval(secs => (asked ->> 'older_than')::double precision)
-    AND (s.renewal_began_at IS NULL OR s.renewal_began_at < clock_timestamp() - interval '30 seconds')
-  RETURNING s.refresh_token INTO given;
-  RETURN given;
+    AND (s.renewal_began_at IS NULL OR s.renewal_began_at < clock_timestamp() - interval '90 seconds')
+  RETURNING s.refresh_token, s.renewal_began_at::text;
 END
 $f$;
 
--- Keeps what the provider confirmed; a session that was ended meanwhile stays ended.
+-- Keeps what the provider confirmed; a session that was ended meanwhile stays ended, and one that another caller began
+-- to renew meanwhile is that caller's.
 CREATE OR REPLACE FUNCTION tenancy.renew_session(ticket text) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
@@ -58,8 +58,20 @@ BEGIN
     led_team_ids = ARRAY(SELECT jsonb_array_elements_text(asked -> 'led_team_ids'))::uuid[],
     refresh_token = decode(asked ->> 'refresh_token', 'hex'), claims = decode(asked ->> 'claims', 'hex'),
     rights_at = clock_timestamp(), renewal_began_at = NULL
-  WHERE s.digest = decode(asked ->> 'digest', 'hex');
+  WHERE s.digest = decode(asked ->> 'digest', 'hex')
+    AND s.renewal_began_at = (asked ->> 'began_at')::timestamptz;
   RETURN FOUND;
+END
+$f$;
+
+-- Forgets a refresh token that can't be used: the session goes on as one without, until its rights are too old.
+CREATE OR REPLACE FUNCTION tenancy.forget_refresh_token(ticket text) RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'forget_refresh_token');
+BEGIN
+  UPDATE app.web_sessions s SET refresh_token = NULL, renewal_began_at = NULL
+  WHERE s.digest = decode(asked ->> 'digest', 'hex');
 END
 $f$;
 
@@ -104,7 +116,8 @@ BEGIN
   ) AS found;
   -- The provider's clock may be ahead: what it issued before this logout is older by its own count.
   UPDATE app.users u
-  SET signed_out_at = greatest(clock_timestamp(), to_timestamp((asked ->> 'issued_at')::double precision))
+  SET signed_out_at = greatest(u.signed_out_at, clock_timestamp(),
+    to_timestamp((asked ->> 'issued_at')::double precision))
   WHERE u.org_id = org AND u.id = ANY (people);
   DELETE FROM app.web_sessions s
   WHERE s.org_id = org AND s.user_id = ANY (people) AND s.provider_id = provider
@@ -131,7 +144,8 @@ BEGIN
   IF org IS NULL OR person IS NULL THEN
     RAISE EXCEPTION 'signing out needs an identity' USING ERRCODE = '28000';
   END IF;
-  UPDATE app.users u SET signed_out_at = clock_timestamp() WHERE u.org_id = org AND u.id = person;
+  UPDATE app.users u SET signed_out_at = greatest(u.signed_out_at, clock_timestamp())
+  WHERE u.org_id = org AND u.id = person;
   DELETE FROM app.web_sessions s WHERE s.org_id = org AND s.user_id = person;
   GET DIAGNOSTICS ended = ROW_COUNT;
   RETURN ended;
@@ -161,8 +175,8 @@ END
 $f$;
 
 REVOKE ALL ON FUNCTION tenancy.find_session(text), tenancy.begin_renewal(text), tenancy.renew_session(text),
-  tenancy.end_session(text), tenancy.sign_out_by_provider(text), tenancy.sign_out_everywhere(),
-  tenancy.admit(bigint, text) FROM PUBLIC;
+  tenancy.forget_refresh_token(text), tenancy.end_session(text), tenancy.sign_out_by_provider(text),
+  tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION tenancy.find_session(text), tenancy.begin_renewal(text), tenancy.renew_session(text),
-  tenancy.end_session(text), tenancy.sign_out_by_provider(text), tenancy.sign_out_everywhere(),
-  tenancy.admit(bigint, text) TO keepline_app;
+  tenancy.forget_refresh_token(text), tenancy.end_session(text), tenancy.sign_out_by_provider(text),
+  tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) TO keepline_app;

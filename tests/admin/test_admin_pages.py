@@ -20,7 +20,7 @@ def browser(world: World, cast: Cast) -> Iterator[FlaskClient]:
         connection.execute(
             "DELETE FROM app.clients WHERE client_id NOT LIKE 'demo-%' AND client_id NOT LIKE 'bendable-%'"
         )
-        connection.execute("UPDATE app.clients SET revoked_at = NULL, replaced_by = NULL, name = initcap(name)")
+        connection.execute("UPDATE app.clients SET revoked_at = NULL, replaced_by = NULL")
 
 
 def _post(browser: FlaskClient, path: str, **fields: object) -> TestResponse:

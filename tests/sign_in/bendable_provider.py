@@ -6,7 +6,7 @@ import hmac
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,6 +50,7 @@ class BendableProvider:
     discovery_reply: Response | None = None
     keys_reply: Response | None = None
     nonce: str = ""
+    before_signing: Callable[[], None] = lambda: None
     exchanges: list[dict[str, str]] = field(default_factory=list)
     keys_asked: int = 0
     asked: list[str] = field(default_factory=list)
@@ -84,6 +85,7 @@ class BendableProvider:
         return f"{signed}.{_base64(signature)}"
 
     def sign_id_token(self) -> str:
+        self.before_signing()
         claims = {"aud": WEB_CLIENT, "nonce": self.nonce, **self.id_claims}
         return self.id_token or self.sign(claims, self.id_header, self.id_key)
 

@@ -14,7 +14,8 @@ from tenancy.roles import team_id
 from tests.cast import Cast
 from tests.world import World
 
-PAGE = "/settings/sessions"
+PAGE = "/settings/memory"
+SESSIONS = "/settings/sessions"
 FRESH, DUE, TOO_OLD = 599, 620, 920
 
 
@@ -110,7 +111,7 @@ def test_who_is_refused_at_the_provider_is_signed_out_here(world: World, bent: B
     answer = browser.get(PAGE)
     assert (answer.status_code, answer.headers["Location"]) == (
         302,
-        "/login/start?org=cedar&next=%2Fsettings%2Fsessions",
+        "/login/start?org=cedar&next=%2Fsettings%2Fmemory",
     )
     assert _rights(world) == []
 
@@ -154,7 +155,7 @@ def test_without_a_refresh_token_the_browser_goes_to_the_provider_and_comes_back
     _age(world, TOO_OLD)
     answer = browser.get(f"{PAGE}?notice=ended")
     assert answer.status_code == 302
-    assert answer.headers["Location"] == "/login/start?org=cedar&next=%2Fsettings%2Fsessions%3Fnotice%3Dended"
+    assert answer.headers["Location"] == "/login/start?org=cedar&next=%2Fsettings%2Fmemory%3Fnotice%3Dended"
     assert browser.get("/v1/memory/block").status_code == 401
 
 
@@ -184,6 +185,56 @@ def test_groups_that_do_not_fit_into_a_renewed_token_are_said_and_not_kept(
     answer = browser.get(PAGE)
     assert answer.status_code == 403
     assert "more of them than a token can hold" in answer.text
+    assert _rights(world) == []
+
+
+def test_a_refresh_token_that_cannot_be_read_any_more_sends_the_browser_to_the_provider_once(
+    world: World, bent: BendableProvider
+) -> None:
+    """Sealed with a secret key from before a rotation: nobody waits for it, and nobody is locked out."""
+    browser = _sign_in(world, bent)
+    with world.superuser() as connection:
+        connection.execute("UPDATE app.web_sessions SET refresh_token = 'sealed otherwise'")
+    _age(world, DUE)
+    assert browser.get(PAGE).status_code == 200
+    assert world.rows("SELECT refresh_token FROM app.web_sessions") == [(None,)]
+    _age(world, TOO_OLD)
+    answer = browser.get(PAGE)
+    assert answer.headers["Location"].startswith("/login/start?org=cedar&next=")
+    assert bent.exchanges == []
+
+
+def test_a_session_that_ends_while_it_is_renewed_stays_ended(world: World, bent: BendableProvider) -> None:
+    browser = _sign_in(world, bent)
+    _age(world, DUE)
+
+    def sign_out_everywhere() -> None:
+        with world.superuser() as connection:
+            connection.execute("DELETE FROM app.web_sessions")
+
+    bent.before_signing = sign_out_everywhere
+    answer = browser.get(PAGE)
+    assert len(bent.exchanges) == 1
+    assert answer.status_code == 302
+    assert _rights(world) == []
+
+
+def test_the_page_that_says_so_asks_nobody_once_more(world: World, bent: BendableProvider) -> None:
+    browser = _sign_in(world, bent)
+    bent.token_reply = _error_reply(world, {}, 503)
+    _age(world, TOO_OLD)
+    assert browser.get(PAGE).status_code == 503
+    assert len(bent.exchanges) == 1
+
+
+def test_signing_out_everywhere_needs_no_provider(world: World, bent: BendableProvider) -> None:
+    browser = _sign_in(world, bent)
+    token = browser.get(PAGE).text.split('name="csrf_token" value="', 1)[1].split('"', 1)[0]
+    bent.token_reply = _error_reply(world, {}, 503)
+    _age(world, TOO_OLD)
+    assert browser.get(PAGE).status_code == 503
+    assert browser.get(SESSIONS).status_code == 200
+    assert browser.post(f"{SESSIONS}/end-everywhere", data={"csrf_token": token}).status_code == 303
     assert _rights(world) == []
 
 

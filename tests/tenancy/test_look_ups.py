@@ -20,6 +20,7 @@ FIELDS = {
     "find_session": {"digest": "00" * 32},
     "begin_renewal": {"digest": "00" * 32, "older_than": 600},
     "renew_session": {"digest": "00" * 32, "roles": 3, "team_ids": [], "led_team_ids": []},
+    "forget_refresh_token": {"digest": "00" * 32},
     "end_session": {"digest": "00" * 32},
     "sign_out_by_provider": {"org_id": "?", "provider_id": "?", "token_id": "x"},
     "keep_sign_in": {"state_digest": "00" * 32, "browser_digest": "01" * 32, "sealed": "02"},
