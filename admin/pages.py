@@ -4,15 +4,13 @@ from typing import NamedTuple
 
 from flask import Blueprint, Response, make_response, render_template
 
-from admin.clients.store import list_clients
-from admin.identity.store import list_providers
+from admin.clients.store import count_in_force
+from admin.identity.store import find_for_sign_in
 from admin.policy.store import read_policy
 from tenancy.guards import current_caller, guarded, page
 from tenancy.services import current_services
 
 doors = Blueprint("admin_pages", __name__)
-
-_COUNTED = 100
 
 
 class Place(NamedTuple):
@@ -29,15 +27,14 @@ def show_admin() -> Response:
     """Show where what is decided."""
     caller = current_caller()
     with current_services().binder.bound(caller.identity) as connection:
-        providers = list_providers(connection, caller.identity, limit=_COUNTED)
-        clients = list_clients(connection, caller.identity, limit=_COUNTED + 1)
+        used = find_for_sign_in(connection, caller.identity)
+        registered = count_in_force(connection, caller.identity)
         policy = read_policy(connection, caller.identity)
-    used = next((found.issuer for found in providers if found.for_sign_in and not found.disconnected_at), None)
-    in_force = sum(client.in_force for client in clients)
-    count = f"over {_COUNTED}" if len(clients) > _COUNTED else f"{in_force:,}"
     places = [
-        Place("Identity providers", "/admin/identity", f"People sign in through {used}" if used else "None is used"),
-        Place("Clients", "/admin/clients", f"{count} registered" if in_force else "None registered yet"),
+        Place(
+            "Identity providers", "/admin/identity", f"People sign in through {used.issuer}" if used else "None is used"
+        ),
+        Place("Clients", "/admin/clients", f"{registered:,} registered" if registered else "None is registered"),
         Place(
             "Policy",
             "/admin/policy",

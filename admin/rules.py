@@ -39,8 +39,12 @@ def refuse_faults(faults: Faults) -> None:
 
     """
     if faults:
-        sentences = " ".join(f"{name}: {_first(messages)}" for name, messages in faults.items())
-        raise InvalidError(f"The request does not fit. {sentences}", errors=dict(faults))
+        raise InvalidError(f"The request does not fit. {fault_sentences(faults)}", errors=dict(faults))
+
+
+def fault_sentences(faults: Faults) -> str:
+    """Return the first sentence of each field that has a fault, after the field's name."""
+    return " ".join(f"{name}: {_first(messages)}" for name, messages in faults.items())
 
 
 def _first(messages: Any) -> str:

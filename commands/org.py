@@ -9,8 +9,17 @@ from uuid import UUID
 import click
 import psycopg
 
-from admin.identity.rules import is_needed_for_sign_in, rule_from_text, rules_faults
-from admin.rules import refuse_faults
+from admin.identity.rules import (
+    ProviderKey,
+    client_id_fault,
+    is_needed_for_sign_in,
+    key_faults,
+    rule_from_text,
+    rules_faults,
+    scopes_fault,
+    secret_fault,
+)
+from admin.rules import Faults, fault_sentences, faults_of, text_fault
 from tenancy.database import operator_login
 from tenancy.errors import SetupError
 from tenancy.keys import SecretBox
@@ -69,6 +78,14 @@ def add(
         raise SetupError("A name that ends in _FILE would be read as a file's. Nothing was made; choose another name.")
     secret_key, _ = ensure_keys(settings)
     claim_name, _, claim_value = (claim or "").partition("=")
+    rules = _rules(claim_rules)
+    _refuse_faults(
+        {
+            **faults_of(name=text_fault(name), client_id=client_id_fault(client_id), scopes=scopes_fault(scopes)),
+            **key_faults(ProviderKey(issuer, audience, claim_name, claim_value)),
+            **rules_faults(rules),
+        }
+    )
     provider = ProviderSettings(
         issuer,
         audience,
@@ -77,7 +94,7 @@ def add(
         claim_name,
         claim_value,
         scopes,
-        _rules(claim_rules),
+        rules,
         client_secret_name,
     )
     now = create_clock(settings).now()
@@ -127,8 +144,12 @@ def _rules(texts: tuple[str, ...]) -> tuple[ClaimRule, ...]:
                 "Nothing was made."
             )
         rules.append(rule)
-    refuse_faults(rules_faults(rules))
     return tuple(rules)
+
+
+def _refuse_faults(faults: Faults) -> None:
+    if faults:
+        raise SetupError(f"{fault_sentences(faults)} Nothing was made.")
 
 
 def _warn(sentence: str) -> None:
@@ -145,6 +166,8 @@ def _sealed(path: Path | None, box: SecretBox) -> bytes | None:
     if path is None:
         return None
     text = sys.stdin.read() if str(path) == "-" else path.read_text("utf-8")
-    if not text.strip():
+    secret = text.strip()
+    if not secret:
         raise SetupError("The client secret is empty. Nothing was made.")
-    return box.seal(text.strip().encode())
+    _refuse_faults(faults_of(client_secret=secret_fault(secret)))
+    return box.seal(secret.encode())

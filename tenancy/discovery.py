@@ -14,6 +14,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 
+from tenancy.breaker import READS_AT_ONCE, Places
 from tenancy.clock import Clock
 from tenancy.fetch import Fetcher
 from tenancy.refreshed import ProviderUnavailableError, Refreshed
@@ -44,6 +45,7 @@ class Discovery:
 
     def __init__(self, clock: Clock, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
+        self._places = Places(clock, READS_AT_ONCE)
         self._metadata = Refreshed(clock, self._read_metadata)
         self._keys = Refreshed(clock, self._read_keys)
 
@@ -66,7 +68,12 @@ class Discovery:
         return self._keys.get(issuer)
 
     def newer_keys(self, issuer: str, known: Keys) -> Keys:
-        """Return the keys read again, at most every 10 s; those known stay in force until new ones are there."""
+        """Return the keys read again, at most every 10 s; those known stay in force until new ones are there.
+
+        Raises:
+            NotAskedError: they are being read and that takes long.
+
+        """
         return self._keys.get_newer(issuer, known)
 
     def _read_metadata(self, issuer: str) -> Metadata:
@@ -83,7 +90,8 @@ class Discovery:
 
     def _get(self, address: str) -> dict[str, Any]:
         try:
-            return self._fetcher.get_json(address)
+            with self._places.taken():
+                return self._fetcher.get_json(address)
         except (httpx2.HTTPError, ValueError) as error:
             raise ProviderUnavailableError(
                 f"The identity provider does not answer as it should at {address}. Try again shortly."

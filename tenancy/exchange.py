@@ -11,6 +11,7 @@ import httpx2
 from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import OAuth2Client
 
+from tenancy.breaker import Breaker
 from tenancy.discovery import Metadata
 from tenancy.fetch import Fetcher
 from tenancy.keys import SecretBox
@@ -19,6 +20,7 @@ from tenancy.refreshed import ProviderUnavailableError
 from tenancy.verification import SignInRefusedError
 
 _PASSING_ERRORS = ("server_error", "temporarily_unavailable", "slow_down")
+_CLIENT_ERRORS = ("invalid_client", "unauthorized_client")
 _REFRESH_SCOPE = "offline_access"
 _REFRESH_TOKEN_CHARACTERS = 8_192
 
@@ -41,6 +43,7 @@ class TokenExchange:
 
     fetcher: Fetcher
     box: SecretBox
+    breaker: Breaker
 
     def authorization_address(self, provider: Provider, metadata: Metadata, redirect_uri: str, sign_in: SignIn) -> str:
         """Return the address that begins a sign-in; it asks for a refresh token where the provider offers one."""
@@ -63,10 +66,10 @@ class TokenExchange:
 
         Raises:
             SignInRefusedError: it refuses.
-            ProviderUnavailableError: it does not answer, or not with JSON.
+            ProviderUnavailableError: it does not answer, not with JSON, does not accept the client, or is left alone.
 
         """
-        with self._client(provider, metadata, redirect_uri=redirect_uri) as client:
+        with self.breaker.call(provider.issuer), self._client(provider, metadata, redirect_uri=redirect_uri) as client:
             return _ask(
                 lambda: client.fetch_token(
                     metadata.token_endpoint, grant_type="authorization_code", code=code, code_verifier=code_verifier
@@ -78,10 +81,10 @@ class TokenExchange:
 
         Raises:
             SignInRefusedError: it refuses.
-            ProviderUnavailableError: it does not answer, or not with JSON.
+            ProviderUnavailableError: it does not answer, not with JSON, does not accept the client, or is left alone.
 
         """
-        with self._client(provider, metadata) as client:
+        with self.breaker.call(provider.issuer), self._client(provider, metadata) as client:
             return _ask(
                 lambda: client.fetch_token(
                     metadata.token_endpoint, grant_type="refresh_token", refresh_token=refresh_token
@@ -117,6 +120,11 @@ def _ask(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     except OAuthError as error:
         if error.error in _PASSING_ERRORS:
             raise ProviderUnavailableError("The identity provider is busy. Try again shortly.") from error
+        if error.error in _CLIENT_ERRORS:  # RFC 6749 section 5.2: about Keepline, and nothing about the person
+            raise ProviderUnavailableError(
+                "The identity provider does not accept Keepline as its client. An admin or the operator must check "
+                "client id and secret."
+            ) from error
         raise SignInRefusedError("The identity provider refused the sign-in. You can try again.") from error
     except (httpx2.HTTPError, ValueError, RecursionError) as error:
         raise ProviderUnavailableError("The identity provider did not answer. Try again shortly.") from error

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tenancy.breaker import EXAMINATIONS_AT_ONCE, Breaker, Places
 from tenancy.clock import Clock
 from tenancy.discovery import Discovery
 from tenancy.examination import Finding, examine_provider
@@ -33,6 +34,7 @@ __all__ = [
     "Finding",
     "LogoutRefusedError",
     "LogoutToken",
+    "NoIdTokenError",
     "OpenIDProviders",
     "ProviderUnavailableError",
     "SignIn",
@@ -43,6 +45,16 @@ __all__ = [
 ]
 
 _ID_TOKEN_TYPES = ("", "jwt")
+
+
+class NoIdTokenError(ProviderUnavailableError):
+    """A refresh brought no ID token, which OpenID Connect Core 12.2 allows: nothing is known about the person."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The identity provider renewed the sign-in and did not say whose it is, so roles and teams can't be "
+            "confirmed this way."
+        )
 
 
 @dataclass(frozen=True)
@@ -58,9 +70,10 @@ class OpenIDProviders:
 
     def __init__(self, clock: Clock, box: SecretBox, *, allow_loopback: bool, resolve: Resolver | None = None) -> None:
         self._fetcher = Fetcher(allow_loopback=allow_loopback, resolve=resolve)
-        self._tokens = TokenExchange(self._fetcher, box)
+        self._tokens = TokenExchange(self._fetcher, box, Breaker(clock))
         self._discovery = Discovery(clock, self._fetcher)
         self._verifier = TokenVerifier(clock, self._discovery)
+        self._examinations = Places(clock, EXAMINATIONS_AT_ONCE)
 
     def begin(self, provider: Provider, redirect_uri: str, return_to: str) -> tuple[str, SignIn]:
         """Return the address to send the browser to, and what to keep until the callback.
@@ -101,10 +114,13 @@ class OpenIDProviders:
         Raises:
             SignInRefusedError: the provider refuses, or its answer is not right: the person is not signed in there.
             ProviderUnavailableError: the provider does not answer, which says nothing about the person.
+            NoIdTokenError: it answers without an ID token; the refresh token may be used up.
 
         """
         metadata = self._discovery.metadata(provider.issuer)
         reply = self._tokens.redeem_refresh_token(provider, metadata, refresh_token)
+        if reply.get("id_token") is None:
+            raise NoIdTokenError
         claims = self._claims_of_reply(reply, provider)
         if claims["sub"] != subject:
             raise SignInRefusedError("The ID token is another person's.")
@@ -136,8 +152,14 @@ class OpenIDProviders:
         return check_logout_token(token, provider, self._verifier)
 
     def examine(self, issuer: str) -> list[Finding]:
-        """Read what a provider publishes now and say, point by point, whether Keepline can work with it."""
-        return examine_provider(issuer, self._fetcher)
+        """Read what a provider publishes now and say, point by point, whether Keepline can work with it.
+
+        Raises:
+            NotAskedError: another provider is being examined.
+
+        """
+        with self._examinations.taken():
+            return examine_provider(issuer, self._fetcher)
 
     def _claims_of_reply(self, reply: Mapping[str, Any], provider: Provider) -> VerifiedClaims:
         """Return the claims of the ID token in a token reply, checked all but for what only the caller knows."""

@@ -24,6 +24,7 @@ FRESH_SECONDS = 300
 TEXT_CHARACTERS_AT_MOST = 255  # OpenID Connect Core 2: a subject is not longer
 _HEADER_BYTES_AT_MOST = 8_192
 _LAST_SECOND = 253_402_300_800  # of the year 9999
+_TIMES = ("exp", "iat", "nbf", "auth_time")
 _KEY_TYPES = {"RS256": "RSA", "PS256": "RSA", "ES256": "EC", "EdDSA": "OKP", "Ed25519": "OKP"}
 
 VerifiedClaims = NewType("VerifiedClaims", dict[str, Any])
@@ -117,10 +118,10 @@ class TokenVerifier:
 
 
 def is_well_formed(claims: Mapping[str, Any]) -> bool:
-    """Return whether claims hold valid Unicode and finite numbers alone, as JSON of other parsers would."""
+    """Return whether claims hold valid Unicode and finite numbers alone, and times from 1970 to the year 9999."""
     try:
         json.dumps(claims, ensure_ascii=False, allow_nan=False).encode()
-        return all(float(claims[name]) < _LAST_SECOND for name in ("exp", "iat", "nbf") if name in claims)
+        return all(0 <= float(claims[name]) < _LAST_SECOND for name in _TIMES if name in claims)
     except (ArithmeticError, TypeError, ValueError, RecursionError):
         return False
 

@@ -1,7 +1,9 @@
 """Cursors: where a list goes on. They are sealed and belong to one user and one list."""
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
 
 from marshmallow import validate
 
@@ -12,6 +14,17 @@ from web.shapes import Shape, Text, WholeNumber
 
 LIMIT_DEFAULT = 20
 LIMIT_MOST = 100
+
+
+class Recorded(Protocol):
+    """Something with an id, which is larger the later it was made."""
+
+    @property
+    def id(self) -> UUID:
+        """The id that a list is in the order of."""
+
+
+Record = TypeVar("Record", bound=Recorded)
 
 
 class Paging(Shape):
@@ -43,3 +56,24 @@ def read_cursor(caller: Caller, name: str, cursor: str | None) -> list[str] | No
             "The cursor is not one of this list. Start again without it.", errors={"cursor": ["unknown"]}
         )
     return content[3:]
+
+
+def read_after(caller: Caller, name: str, cursor: str | None) -> UUID | None:
+    """Return the id after which a list that is in the order of ids goes on, or None at its start.
+
+    Raises:
+        InvalidError: the cursor is not of this caller and list.
+
+    """
+    position = read_cursor(caller, name, cursor)
+    return UUID(position[0]) if position else None
+
+
+def page_of(caller: Caller, name: str, found: Sequence[Record], limit: int) -> tuple[Sequence[Record], str | None]:
+    """Return the first `limit` records of those found, and the cursor of the next page where there are more.
+
+    Whoever looks for them asks for one more than the limit, in the order of ids.
+    """
+    shown = found[:limit]
+    following = write_cursor(caller, name, [str(shown[-1].id)]) if len(found) > limit else None
+    return shown, following

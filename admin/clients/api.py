@@ -13,7 +13,7 @@ from memory.audit.authors import author_of
 from tenancy.clients import Kind
 from tenancy.guards import call, current_caller, guarded
 from tenancy.services import current_services
-from web.paging import Paging, read_cursor, write_cursor
+from web.paging import Paging, page_of, read_after
 from web.shapes import Shape, Text, UtcTime, WholeNumber, gives, reply_json, takes, takes_query
 
 doors = Blueprint("clients_api", __name__)
@@ -68,13 +68,10 @@ _CLIENT, _CLIENTS = ClientReply(), ClientsReply()
 def list_clients(query: Mapping[str, Any]) -> Response:
     """Return the programs that the org registered, revoked ones too."""
     caller = current_caller()
-    position = read_cursor(caller, _LIST, query["cursor"])
+    after, limit = read_after(caller, _LIST, query["cursor"]), query["limit"]
     with current_services().binder.bound(caller.identity) as connection:
-        found = store.list_clients(
-            connection, caller.identity, limit=query["limit"] + 1, after=UUID(position[0]) if position else None
-        )
-    shown = found[: query["limit"]]
-    next_cursor = write_cursor(caller, _LIST, [str(shown[-1].id)]) if len(found) > len(shown) else None
+        found = store.list_clients(connection, caller.identity, limit=limit + 1, after=after)
+    shown, next_cursor = page_of(caller, _LIST, found, limit)
     return reply_json(_CLIENTS, {"items": shown, "next_cursor": next_cursor})
 
 

@@ -15,7 +15,7 @@ from tenancy.clients import Kind
 from tenancy.errors import ConflictError, InvalidError
 from tenancy.guards import current_caller, guarded, page
 from tenancy.services import current_services
-from web.paging import read_cursor, write_cursor
+from web.paging import page_of, read_after
 
 doors = Blueprint("clients_pages", __name__)
 
@@ -142,13 +142,10 @@ def _find(record_id: UUID) -> store.RegisteredClient:
 
 def _list() -> dict[str, Any]:
     caller = current_caller()
-    position = read_cursor(caller, _LIST, request.args.get("after"))
+    after = read_after(caller, _LIST, request.args.get("after"))
     with current_services().binder.bound(caller.identity) as connection:
-        found = store.list_clients(
-            connection, caller.identity, limit=_SHOWN + 1, after=UUID(position[0]) if position else None
-        )
-    shown, more = found[:_SHOWN], len(found) > _SHOWN
-    cursor = write_cursor(caller, _LIST, [str(shown[-1].id)]) if more else None
+        found = store.list_clients(connection, caller.identity, limit=_SHOWN + 1, after=after)
+    shown, cursor = page_of(caller, _LIST, found, _SHOWN)
     return {
         "clients": [describe_client(client) for client in shown],
         "next_url": url_for(".show_clients", after=cursor) if cursor else None,

@@ -63,6 +63,12 @@ def list_clients(
     return [_client(row) for row in connection.execute(query)]
 
 
+def count_in_force(connection: Connection, identity: Identity) -> int:
+    """Return how many clients of the org may act now; those that are being replaced count, revoked ones don't."""
+    query = select(func.count()).select_from(clients).where(clients.c.org_id == identity.org_id, _IN_FORCE)
+    return int(connection.execute(query).scalar_one())
+
+
 def find_client(connection: Connection, identity: Identity, record_id: UUID, *, lock: bool = False) -> RegisteredClient:
     """Return one client of the org by the id of its registration.
 

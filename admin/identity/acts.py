@@ -5,6 +5,7 @@ What talks to the provider happens between two transactions, never inside one: i
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from admin.identity import store
 from admin.identity.errors import ClaimsUnknownError, ProviderUnusableError, WouldLockOutError
@@ -27,7 +28,7 @@ from tenancy.services import current_services
 
 
 def save_provider(caller: Caller, key: ProviderKey, changes: ProviderChanges, *, confirm: bool) -> ConnectedProvider:
-    """Connect the provider of these tokens, or change the one that the org has for them.
+    """Connect the provider of these tokens, connect it again, or change the one that the org has for them.
 
     A new one, one that is connected again, and one that is to be used for signing in are examined first. `confirm`
     lets claim rules through that take the role admin from the caller.
@@ -51,7 +52,33 @@ def save_provider(caller: Caller, key: ProviderKey, changes: ProviderChanges, *,
     with binder.bound(identity) as connection:
         if known is None:
             return store.connect(connection, identity, author, key, changes)
+        if known.disconnected_at is not None:
+            return store.connect_again(connection, identity, author, known.id, changes)
         return store.change(connection, identity, author, known.id, changes)
+
+
+def change_provider(
+    caller: Caller, provider_id: UUID, changes: ProviderChanges, *, confirm: bool = False
+) -> ConnectedProvider:
+    """Change one provider that is connected; `confirm` is as in `save_provider`.
+
+    One that is to be used for signing in is examined first. One that is disconnected stays so and as it is.
+
+    Raises:
+        NotFoundError: the org has none of this id.
+        InvalidError, ProviderInUseError, ProviderUnusableError, WouldLockOutError: as in `save_provider`.
+
+    """
+    refuse_faults(changes.faults())
+    binder, identity, author = current_services().binder, caller.identity, author_of(caller)
+    with binder.bound(identity) as connection:
+        known = store.find_provider(connection, identity, provider_id)
+    store.refuse_disconnected(known)
+    _refuse_lock_out(caller, known, changes, confirm=confirm)
+    if changes.for_sign_in and not known.for_sign_in:
+        _refuse_unusable(known.issuer)
+    with binder.bound(identity) as connection:
+        return store.change(connection, identity, author, provider_id, changes)
 
 
 def sealed_secret(secret: str | None) -> NewSecret:

@@ -16,7 +16,7 @@ from memory.audit.authors import author_of
 from tenancy.guards import call, current_caller, guarded
 from tenancy.roles import ClaimRule, Grant, stored_rules
 from tenancy.services import current_services
-from web.paging import Paging, read_cursor, write_cursor
+from web.paging import Paging, page_of, read_after
 from web.shapes import Flag, Shape, Text, UtcTime, gives, reply_json, takes, takes_query
 
 doors = Blueprint("identity_api", __name__)
@@ -124,13 +124,10 @@ _PROVIDER, _PROVIDERS, _FINDINGS, _PREVIEW = ProviderReply(), ProvidersReply(), 
 def list_providers(query: Mapping[str, Any]) -> Response:
     """Return the org's identity providers, disconnected ones too."""
     caller = current_caller()
-    position = read_cursor(caller, _LIST, query["cursor"])
+    after, limit = read_after(caller, _LIST, query["cursor"]), query["limit"]
     with current_services().binder.bound(caller.identity) as connection:
-        found = store.list_providers(
-            connection, caller.identity, limit=query["limit"] + 1, after=UUID(position[0]) if position else None
-        )
-    shown = found[: query["limit"]]
-    next_cursor = write_cursor(caller, _LIST, [str(shown[-1].id)]) if len(found) > len(shown) else None
+        found = store.list_providers(connection, caller.identity, limit=limit + 1, after=after)
+    shown, next_cursor = page_of(caller, _LIST, found, limit)
     return reply_json(_PROVIDERS, {"items": shown, "next_cursor": next_cursor})
 
 

@@ -56,9 +56,16 @@ def list_providers(
     return [_provider(row) for row in connection.execute(query)]
 
 
-def find_provider(
-    connection: Connection, identity: Identity, provider_id: UUID, *, lock: bool = False
-) -> ConnectedProvider:
+def find_for_sign_in(connection: Connection, identity: Identity) -> ConnectedProvider | None:
+    """Return the provider by which the org's people sign in, or None where there is none."""
+    query = select(*_COLUMNS).where(
+        providers.c.org_id == identity.org_id, providers.c.for_sign_in, providers.c.disconnected_at.is_(None)
+    )
+    row = connection.execute(query).one_or_none()
+    return _provider(row) if row else None
+
+
+def find_provider(connection: Connection, identity: Identity, provider_id: UUID) -> ConnectedProvider:
     """Return one provider of the org.
 
     Raises:
@@ -66,7 +73,7 @@ def find_provider(
 
     """
     query = select(*_COLUMNS).where(providers.c.org_id == identity.org_id, providers.c.id == provider_id)
-    row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+    row = connection.execute(query).one_or_none()
     if row is None:
         raise NotFoundError
     return _provider(row)
@@ -127,18 +134,20 @@ def connect(
 def change(
     connection: Connection, identity: Identity, author: Author, provider_id: UUID, changes: ProviderChanges
 ) -> ConnectedProvider:
-    """Change what is given of a provider, and connect it again where it was disconnected.
+    """Change what is given of a connected provider.
 
     Raises:
         NotFoundError: the org has none of this id.
         InvalidError: something does not fit.
-        ProviderInUseError: it would no longer be used for signing in, and no other takes its place.
+        ProviderInUseError: it is disconnected; or it would no longer be used for signing in, and no other takes its
+            place.
 
     """
     refuse_faults(changes.faults())
     _lock_all(connection, identity)
     known = find_provider(connection, identity, provider_id)
-    if changes.for_sign_in is False and known.for_sign_in and known.disconnected_at is None:
+    refuse_disconnected(known)
+    if changes.for_sign_in is False and known.for_sign_in:
         raise ProviderInUseError(
             "People sign in through this provider. Nothing was changed. Choose another one for signing in instead."
         )
@@ -147,15 +156,11 @@ def change(
         for name in ("client_id", "scopes", "claim_rules")
         if (value := getattr(changes, name)) not in (None, getattr(known, name))
     }
-    count = len(known.claim_rules if changes.claim_rules is None else changes.claim_rules)
+    if values:
+        count = len(values.get("claim_rules", known.claim_rules))
+        _record(connection, author, "provider.change", provider_id, claim_rules=count)
     if "claim_rules" in values:
         values["claim_rules"] = stored_rules(values["claim_rules"])
-    if known.disconnected_at is not None:
-        # It was perhaps the one for signing in when it was disconnected; another is by now.
-        values |= {"disconnected_at": None, "for_sign_in": False}
-        _record(connection, author, "provider.connect", provider_id, claim_rules=count)
-    elif values:
-        _record(connection, author, "provider.change", provider_id, claim_rules=count)
     if changes.secret is not None:
         values["client_secret"] = changes.secret.sealed
         stored = changes.secret.sealed is not None
@@ -165,6 +170,26 @@ def change(
     if changes.for_sign_in:
         return use_for_sign_in(connection, identity, author, provider_id)
     return find_provider(connection, identity, provider_id)
+
+
+def connect_again(
+    connection: Connection, identity: Identity, author: Author, provider_id: UUID, changes: ProviderChanges
+) -> ConnectedProvider:
+    """Connect a disconnected provider again and change what is given; examining it first is the caller's.
+
+    People go on signing in where they do now, unless the changes say otherwise. No session of before comes back.
+
+    Raises:
+        NotFoundError: the org has none of this id.
+        InvalidError: something does not fit.
+
+    """
+    refuse_faults(changes.faults())
+    _lock_all(connection, identity)
+    known = find_provider(connection, identity, provider_id)
+    if connection.execute(select(func.tenancy.reconnect_provider(provider_id))).scalar_one():
+        _record(connection, author, "provider.connect", provider_id, claim_rules=len(known.claim_rules))
+    return change(connection, identity, author, provider_id, changes)
 
 
 def use_for_sign_in(connection: Connection, identity: Identity, author: Author, provider_id: UUID) -> ConnectedProvider:
@@ -177,10 +202,7 @@ def use_for_sign_in(connection: Connection, identity: Identity, author: Author, 
     """
     _lock_all(connection, identity)
     known = find_provider(connection, identity, provider_id)
-    if known.disconnected_at is not None:
-        raise ProviderInUseError(
-            "This provider is disconnected. Nothing was changed. Connect it again before people sign in through it."
-        )
+    refuse_disconnected(known)
     if known.for_sign_in:
         return known
     connection.execute(
@@ -198,14 +220,16 @@ def disconnect(
 ) -> ConnectedProvider:
     """Believe no token of this provider any more and end its sessions; `signed_in_by` is the caller's own provider.
 
-    One that is disconnected already stays as it is.
+    Neither its sessions nor tokens of before come back when it is connected again. One that is disconnected already
+    stays as it is.
 
     Raises:
         NotFoundError: the org has none of this id.
         ProviderInUseError: the caller, or people in general, sign in through it.
 
     """
-    known = find_provider(connection, identity, provider_id, lock=True)
+    _lock_all(connection, identity)
+    known = find_provider(connection, identity, provider_id)
     if known.disconnected_at is not None:
         return known
     if known.for_sign_in or provider_id == signed_in_by:
@@ -214,9 +238,20 @@ def disconnect(
             f"{who} through this provider. Nothing was changed. Choose another one for signing in, sign in through "
             "it, and then disconnect this one."
         )
-    disconnected = _update(connection, identity, provider_id, disconnected_at=func.clock_timestamp())
-    _record(connection, author, "provider.disconnect", provider_id)
-    return disconnected
+    ended = connection.execute(select(func.tenancy.disconnect_provider(provider_id))).scalar_one()
+    _record(connection, author, "provider.disconnect", provider_id, sessions=ended)
+    return find_provider(connection, identity, provider_id)
+
+
+def refuse_disconnected(provider: ConnectedProvider) -> None:
+    """Refuse to change a provider that is disconnected: connecting it again is an act of its own, examined first.
+
+    Raises:
+        ProviderInUseError: it is disconnected.
+
+    """
+    if provider.disconnected_at is not None:
+        raise ProviderInUseError("This provider is disconnected. Nothing was changed. Connect it again first.")
 
 
 def _lock_all(connection: Connection, identity: Identity) -> None:

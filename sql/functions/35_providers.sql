@@ -1,6 +1,8 @@
--- Connecting an identity provider: an admin's act that touches what spans orgs, so the guard does it. An issuer and
--- audience that belong to another org, or are told apart otherwise, are refused alike (KL003) and nothing is said of
--- whom they belong to.
+-- Connecting and disconnecting identity providers: admins' acts that touch what spans orgs, or what others' sessions
+-- are, so the guard does them. Each raises 28000 with nobody bound and 42501 for whoever is no admin.
+
+-- An issuer and audience that belong to another org, or are told apart otherwise, are refused alike (KL003) and nothing
+-- is said of whom they belong to.
 CREATE OR REPLACE FUNCTION tenancy.connect_provider(issuer text, audience text, claim_name text, claim_value text,
   client_id text, client_secret bytea, scopes text, claim_rules jsonb) RETURNS uuid
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
@@ -8,8 +10,11 @@ DECLARE
   org uuid := tenancy.org_id();
   made uuid;
 BEGIN
-  IF org IS NULL OR tenancy.roles() & 2 = 0 THEN
-    RAISE EXCEPTION 'connecting a provider needs an admin' USING ERRCODE = '28000';
+  IF org IS NULL THEN
+    RAISE EXCEPTION 'connecting a provider needs an identity' USING ERRCODE = '28000';
+  END IF;
+  IF tenancy.roles() & 2 = 0 THEN
+    RAISE EXCEPTION 'connecting a provider needs an admin' USING ERRCODE = '42501';
   END IF;
   INSERT INTO app.token_audiences (issuer, audience, claim_name)
   VALUES (connect_provider.issuer, connect_provider.audience, connect_provider.claim_name) ON CONFLICT DO NOTHING;
@@ -24,5 +29,59 @@ EXCEPTION WHEN unique_violation OR foreign_key_violation THEN
   RAISE EXCEPTION 'keepline provider taken' USING ERRCODE = 'KL003';
 END
 $f$;
-REVOKE ALL ON FUNCTION tenancy.connect_provider(text, text, text, text, text, bytea, text, jsonb) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenancy.connect_provider(text, text, text, text, text, bytea, text, jsonb) TO keepline_app;
+
+-- From now on no token of the provider is believed, and nothing of before comes back when it is connected again: its
+-- sessions go with their refresh tokens, and its people's older tokens are refused. Answers how many sessions ended, or
+-- NULL where the org has no such provider, it is disconnected already, or people sign in by it.
+CREATE OR REPLACE FUNCTION tenancy.disconnect_provider(provider uuid) RETURNS bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  org uuid := tenancy.org_id();
+  ended bigint;
+BEGIN
+  IF org IS NULL THEN
+    RAISE EXCEPTION 'disconnecting a provider needs an identity' USING ERRCODE = '28000';
+  END IF;
+  IF tenancy.roles() & 2 = 0 THEN
+    RAISE EXCEPTION 'disconnecting a provider needs an admin' USING ERRCODE = '42501';
+  END IF;
+  UPDATE app.providers p SET disconnected_at = clock_timestamp()
+  WHERE p.org_id = org AND p.id = provider AND p.disconnected_at IS NULL AND NOT p.for_sign_in;
+  IF NOT FOUND THEN
+    RETURN NULL;
+  END IF;
+  UPDATE app.users u SET signed_out_at = greatest(u.signed_out_at, clock_timestamp())
+  WHERE u.org_id = org AND u.provider_id = provider;
+  DELETE FROM app.web_sessions s WHERE s.org_id = org AND s.provider_id = provider;
+  GET DIAGNOSTICS ended = ROW_COUNT;
+  RETURN ended;
+END
+$f$;
+
+-- Believes a disconnected provider's tokens once more; people sign in where they did meanwhile. A session that a sign-in
+-- began as the provider was being disconnected goes too. Answers whether there was anything to connect.
+CREATE OR REPLACE FUNCTION tenancy.reconnect_provider(provider uuid) RETURNS boolean
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  org uuid := tenancy.org_id();
+BEGIN
+  IF org IS NULL THEN
+    RAISE EXCEPTION 'connecting a provider again needs an identity' USING ERRCODE = '28000';
+  END IF;
+  IF tenancy.roles() & 2 = 0 THEN
+    RAISE EXCEPTION 'connecting a provider again needs an admin' USING ERRCODE = '42501';
+  END IF;
+  UPDATE app.providers p SET disconnected_at = NULL, for_sign_in = false
+  WHERE p.org_id = org AND p.id = provider AND p.disconnected_at IS NOT NULL;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  DELETE FROM app.web_sessions s WHERE s.org_id = org AND s.provider_id = provider;
+  RETURN true;
+END
+$f$;
+
+REVOKE ALL ON FUNCTION tenancy.connect_provider(text, text, text, text, text, bytea, text, jsonb),
+  tenancy.disconnect_provider(uuid), tenancy.reconnect_provider(uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenancy.connect_provider(text, text, text, text, text, bytea, text, jsonb),
+  tenancy.disconnect_provider(uuid), tenancy.reconnect_provider(uuid) TO keepline_app;

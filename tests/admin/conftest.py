@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from demo.seed import ASSISTANT_CLIENT, USER_CLIENT
 from tenancy.guards import GuardedFlask
@@ -37,6 +38,10 @@ def app(world: World) -> Iterator[GuardedFlask]:
                 "WHERE org_id = %s AND client_id = %s",
                 (name, kind, scopes, org_id, client_id),
             )
+        connection.execute(
+            "DELETE FROM app.web_sessions WHERE provider_id <> ALL (%s)", ([row[-1] for row in providers],)
+        )
+        connection.execute("DELETE FROM app.users WHERE provider_id <> ALL (%s)", ([row[-1] for row in providers],))
         connection.execute("DELETE FROM app.providers WHERE id <> ALL (%s)", ([row[-1] for row in providers],))
         connection.execute(
             "DELETE FROM app.token_audiences t WHERE NOT EXISTS "
@@ -61,6 +66,14 @@ def calls(world: World, app: GuardedFlask) -> Callable[..., Calls]:
 def admin(calls: Callable[..., Calls]) -> Calls:
     """The admin of acme."""
     return calls("admin")
+
+
+@pytest.fixture
+def admin_browser(world: World, app: GuardedFlask) -> FlaskClient:
+    """A browser in which the admin of acme signed in."""
+    browser = app.test_client()
+    assert browser.get(Person(world, "admin").answer_of_provider(browser, "acme")).status_code == 302
+    return browser
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tenancy.guards import GuardedFlask
 from tests.cast import Cast, csrf_token_of
 from tests.world import World
 
@@ -141,3 +142,57 @@ def test_the_provider_for_signing_in_is_not_disconnected(browser: FlaskClient) -
     reply = _post(browser, f"/admin/identity/{provider_id}/disconnect", confirm="disconnect")
     assert reply.status_code == 409
     assert "Nothing was changed" in reply.text
+
+
+def test_what_does_not_fit_in_a_group_is_said_of_it_and_leads_to_its_first_control(browser: FlaskClient) -> None:
+    page = _post(browser, "/admin/clients", name="N", client_id="n", kind="x").text
+    assert 'id="kind" aria-describedby="kind-hint kind-problem"' in page
+    assert 'href="#kind-assistant"' in page
+    assert 'id="kind-assistant"' in page
+    page = _post(browser, "/admin/clients", name="N", client_id="n", kind="assistant", scopes=["memory:manage"]).text
+    assert '<fieldset class="field" aria-describedby="scopes-hint scopes-problem">' in page
+    assert 'href="#scopes-memory:read"' in page
+    assert 'id="scopes-memory:read"' in page
+    page = _post(browser, "/admin/policy", retention="30", model_writes="x").text
+    assert 'id="model_writes" aria-describedby="model_writes-hint model_writes-problem"' in page
+    assert 'href="#model_writes-direct"' in page
+    [provider_id] = _ids(browser.get("/admin/identity").text, "identity")
+    row = {"claim": "roles", "value": "x", "grants": "x", "team": ""}
+    assert "Rule 1, gives: Choose" in _post(browser, f"/admin/identity/{provider_id}/rules", act="save", **row).text
+
+
+@pytest.mark.parametrize("remove", ["9" * 5000, "\N{SUPERSCRIPT TWO}", "-1", "1", ""])
+def test_a_row_that_is_not_there_is_not_removed(browser: FlaskClient, remove: str) -> None:
+    [provider_id] = _ids(browser.get("/admin/identity").text, "identity")
+    row = {"claim": "roles", "value": "admin", "grants": "admin", "team": ""}
+    reply = _post(browser, f"/admin/identity/{provider_id}/rules", remove=remove, **row)
+    assert reply.status_code == 200
+    assert 'id="claim_rules-0-claim"' in reply.text
+
+
+def test_the_secret_of_the_provider_for_signing_in_goes_when_confirmed_alone(
+    admin_browser: FlaskClient, world: World
+) -> None:
+    [provider_id] = _ids(admin_browser.get("/admin/identity").text, "identity")
+    path, stored = f"/admin/identity/{provider_id}", "SELECT has_secret FROM app.providers WHERE id = %s"
+    assert 'id="confirm"' not in admin_browser.get(path).text
+    asked = _post(admin_browser, f"{path}/secret", remove="1")
+    assert asked.status_code == 409
+    assert 'id="confirm"' in asked.text
+    assert world.rows(stored, provider_id) == [(True,)]
+    assert _post(admin_browser, f"{path}/secret", remove="1", confirm="1").status_code == 303
+    assert world.rows(stored, provider_id) == [(False,)]
+
+
+def test_a_secret_is_stored_without_the_spaces_of_pasting_it(
+    admin_browser: FlaskClient, app: GuardedFlask, world: World
+) -> None:
+    fields = {"issuer": f"{world.demo.provider_url}/acme", "client_id": "c", "scopes": "openid"}
+    secret = " hush-hush\n"
+    made = _post(admin_browser, "/admin/identity", audience="pasted", client_secret=secret, **fields)
+    assert made.status_code == 303, made.text
+    kept = "SELECT client_secret FROM app.providers WHERE audience = 'pasted'"
+    assert app.extensions["keepline"].sessions.box.open(world.rows(kept)[0][0]) == b"hush-hush"
+    path = made.headers["Location"].split("?")[0]
+    assert _post(admin_browser, f"{path}/secret", client_secret=" other ").status_code == 303
+    assert app.extensions["keepline"].sessions.box.open(world.rows(kept)[0][0]) == b"other"

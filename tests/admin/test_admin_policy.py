@@ -94,6 +94,20 @@ def test_a_value_that_does_not_fit_is_refused_by_its_name(admin: Calls, field: s
     assert admin.get(POLICY).get_json() == DEFAULTS
 
 
+def test_more_than_a_domain_can_have_is_refused_unread(admin: Calls) -> None:
+    """A soft hyphen vanishes as a name is read, which takes time that grows with the square of its length."""
+    assert admin.put(POLICY, {"allowed_domains": ["a\xad.example"]}).get_json()["allowed_domains"] == ["a.example"]
+    reply = admin.put(POLICY, {"allowed_domains": ["\xad" * 300 + "a.example"]})
+    assert (reply.status_code, set(reply.get_json()["errors"])) == (422, {"allowed_domains"})
+
+
+def test_more_domains_than_can_be_kept_are_counted_unread(admin: Calls) -> None:
+    most = [f"d{number}.example" for number in range(200)]
+    assert admin.put(POLICY, {"allowed_domains": most}).status_code == 200
+    reply = admin.put(POLICY, {"allowed_domains": ["no domain", *most]})
+    assert reply.get_json()["errors"] == {"allowed_domains": ["There are 201 domains, and at most 200 can be kept."]}
+
+
 @pytest.mark.parametrize("days", [1, 3650])
 def test_retention_may_be_a_day_and_ten_years(admin: Calls, days: int) -> None:
     assert admin.put(POLICY, {"retention": days}).get_json()["retention"] == days

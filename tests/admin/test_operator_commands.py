@@ -107,6 +107,10 @@ def test_a_secret_that_is_not_set_and_a_provider_that_does_not_answer_are_warned
         (("--client-secret-name", "X_FILE"), "_FILE"),
         (("--client-secret-name", "X", "--client-secret-file", __file__), "not both"),
         (("--claim", "tid"), "needs both a name and a value"),
+        (("--name", "a\nb"), "name: Holds a control character"),
+        (("--client-id", "a\nb"), "client_id: Holds a control character"),
+        (("--audience", "x" * 501), "audience: Has 501 characters"),
+        (("--scopes", "profile"), "scopes: Must hold openid"),
     ],
 )
 def test_what_does_not_fit_makes_nothing(
@@ -115,6 +119,7 @@ def test_what_does_not_fit_makes_nothing(
     refused = keepline(*NORTHWIND, "--issuer", issuer, *options)
     assert refused.code == 1
     assert sentence in refused.err
+    assert "The request does not fit" not in refused.err
     assert world.rows("SELECT count(*) FROM app.orgs WHERE slug = 'northwind'") == [(0,)]
 
 

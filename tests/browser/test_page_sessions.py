@@ -66,7 +66,7 @@ def test_on_a_small_screen_the_list_is_reached_by_the_menu_and_fits(new_context:
     page.get_by_role("link", name="Sign-ins").click()
     row = page.locator("#this-session")
     expect(row).to_contain_text("This browser")
-    labels = row.locator("td[data-label]").evaluate_all(
+    labels = row.locator("[data-label]").evaluate_all(
         "cells => cells.map(c => getComputedStyle(c, '::before').content)"
     )
     assert [label.split('"')[1] for label in labels] == ["Started", "Last used"]

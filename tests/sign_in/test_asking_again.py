@@ -8,7 +8,7 @@ from bendable_provider import WEB_CLIENT, BendableProvider
 from flask import Response, json
 
 from tenancy.guards import GuardedFlask
-from tenancy.oidc import ProviderUnavailableError, SignedIn, SignInRefusedError
+from tenancy.oidc import NoIdTokenError, ProviderUnavailableError, SignedIn, SignInRefusedError
 
 
 def refresh(app: GuardedFlask) -> SignedIn:
@@ -73,8 +73,8 @@ def test_an_access_or_logout_token_is_no_id_token(typ: str, app: GuardedFlask, p
 @pytest.mark.parametrize(
     "answer",
     [
-        reply(access_token="x"), reply(id_token=None), reply(id_token=["x"]), reply(id_token="a.b.c"),
-        reply(400, error="invalid_grant"), reply(401, error="invalid_client"), reply(error="access_denied"),
+        reply(id_token=["x"]), reply(id_token="a.b.c"), reply(400, error="invalid_grant"),
+        reply(400, error="interaction_required"), reply(error="access_denied"),
     ],
     ids=lambda answer: f"{answer.status_code} {answer.get_data(as_text=True)}",
 )  # fmt: skip
@@ -101,6 +101,32 @@ def test_a_provider_that_is_out_of_order_says_nothing_about_the_person(
     provider.token_reply = answer
     with pytest.raises(ProviderUnavailableError):
         refresh(app)
+
+
+@pytest.mark.parametrize("answer", [reply(access_token="x"), reply(id_token=None, refresh_token="second")], ids=repr)
+def test_a_refresh_without_an_id_token_says_nothing_about_the_person(
+    answer: Response, app: GuardedFlask, provider: BendableProvider
+) -> None:
+    """OpenID Connect Core 12.2 allows it; a sign-in without one is refused."""
+    provider.token_reply = answer
+    with pytest.raises(NoIdTokenError):
+        refresh(app)
+    assert issubclass(NoIdTokenError, ProviderUnavailableError)
+    assert provider.sign_in(app)[1].status_code == 400
+
+
+@pytest.mark.parametrize("error", ["invalid_client", "unauthorized_client"])
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_client_that_is_not_accepted_says_nothing_about_the_person(
+    error: str, status: int, app: GuardedFlask, provider: BendableProvider
+) -> None:
+    """A secret that ran out signs nobody out; who signs in is told whom to ask."""
+    provider.token_reply = reply(status, error=error)
+    with pytest.raises(ProviderUnavailableError, match="An admin or the operator must check client id and secret"):
+        refresh(app)
+    answer = provider.sign_in(app)[1]
+    assert answer.status_code == 503
+    assert "An admin or the operator must check client id and secret" in answer.text
 
 
 def test_a_refresh_token_is_asked_for_where_the_provider_offers_it(

@@ -127,7 +127,7 @@ def test_a_right_given_or_taken_by_hand_is_put_right(world: World, state: list[t
 @pytest.mark.parametrize(
     ("by_hand", "undo"),
     [
-        ("UPDATE tenancy.applied SET revision = '0000'", "UPDATE tenancy.applied SET revision = '0002'"),
+        ("UPDATE tenancy.applied SET revision = '0000'", "UPDATE tenancy.applied SET revision = '0003'"),
         ("CREATE TABLE app.extra ()", "DROP TABLE app.extra"),
         ("GRANT SELECT ON app.providers TO keepline_worker", "REVOKE SELECT ON app.providers FROM keepline_worker"),
         (

@@ -5,13 +5,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from tenancy.database import Login, refuse_unsafe_login
-from tenancy.migrate import roles_sql
+from tenancy.database import Login, operator_login, refuse_unsafe_login
+from tenancy.keys import signing_keys
+from tenancy.migrate import migrate, roles_sql
+from tenancy.settings import ensure_keys
 from tests.tenancy.hostile.attackers import LOGINS
 from tests.world import World
 
-_SETTINGS = """SELECT r.rolname, s.setdatabase, s.setconfig
-    FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole ORDER BY 1, 2"""
+_SETTINGS = """SELECT r.rolname, s.setdatabase, entry
+    FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole, unnest(s.setconfig) AS entry ORDER BY 1, 2, 3"""
 _RIGHTS = (
     _SETTINGS,
     "SELECT oid, nspowner, nspacl FROM pg_namespace ORDER BY 1",
@@ -32,8 +34,10 @@ def _rights(world: World) -> list[list[tuple[Any, ...]]]:
 
 
 def _run_again(world: World) -> None:
+    """As an operator does, who lets a migrate follow; readiness notices settings, and also their order."""
     with world.superuser() as connection:
         connection.execute(roles_sql().encode())
+    migrate(operator_login(world.settings), signing_keys(ensure_keys(world.settings)[1]))
 
 
 def test_another_run_changes_nothing(world: World) -> None:

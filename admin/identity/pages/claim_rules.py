@@ -8,12 +8,12 @@ from uuid import UUID
 
 from flask import Blueprint, Response, make_response, render_template, request, url_for
 
-from admin.forms import FormProblem, problem_of, to_page
-from admin.identity.acts import preview_for, save_provider
+from admin.forms import FormProblem, number_or_text, problem_of, to_page
+from admin.identity.acts import change_provider, preview_for
 from admin.identity.errors import WouldLockOutError
 from admin.identity.pages.provider import find
 from admin.identity.records import ConnectedProvider, ProviderChanges
-from admin.identity.rules import RULES_AT_MOST, ProviderKey
+from admin.identity.rules import RULES_AT_MOST
 from admin.identity.wording import GRANT_WORDS
 from tenancy.errors import ConflictError, DomainError, InvalidError
 from tenancy.guards import current_caller, guarded, page
@@ -38,9 +38,9 @@ def show_rules(provider_id: UUID) -> Response:
 def edit_rules(provider_id: UUID) -> Response:
     """Add or remove a row, preview, or save, as the button says."""
     provider, typed, act = find(provider_id), _typed(), request.form.get("act", "")
-    removed = request.form.get("remove", "")
-    if removed.isdecimal() and int(removed) < len(typed):
-        del typed[int(removed)]
+    removed = number_or_text(request.form.get("remove", ""))
+    if isinstance(removed, int) and removed < len(typed):
+        del typed[removed]
         return _show(provider, typed)
     if act == "add":
         return _show(provider, [*typed, dict.fromkeys(_FIELDS, "")][: RULES_AT_MOST + 1])
@@ -48,10 +48,8 @@ def edit_rules(provider_id: UUID) -> Response:
         rules = _rules(typed)
         if act != "save":
             return _show(provider, typed, preview=preview_for(current_caller(), rules))
-        key = ProviderKey(provider.issuer, provider.audience, provider.claim_name, provider.claim_value)
-        save_provider(
-            current_caller(), key, ProviderChanges(claim_rules=rules), confirm=request.form.get("confirm") == "1"
-        )
+        confirmed = request.form.get("confirm") == "1"
+        change_provider(current_caller(), provider_id, ProviderChanges(claim_rules=rules), confirm=confirmed)
     except (InvalidError, ConflictError) as error:
         title = "The rules were not saved" if act == "save" else "There is no preview"
         return _show(provider, typed, error=error, problem=problem_of(error, title))

@@ -22,10 +22,12 @@ from tenancy.errors import ConflictError, InvalidError
 from tenancy.guards import current_caller, guarded, page
 from tenancy.oidc import Finding
 from tenancy.services import current_services
+from web.paging import page_of, read_after
 
 doors = Blueprint("identity_pages", __name__)
 
-_SHOWN = 100
+_SHOWN = 50
+_LIST = "providers page"
 _FIELDS = ("issuer", "audience", "client_id", "claim_name", "claim_value", "scopes")
 
 
@@ -56,7 +58,7 @@ def test_provider() -> Response:
 @guarded(page("org:admin"))
 def connect_provider() -> Response:
     """Connect the provider, or say why not and keep what was typed, all but the secret."""
-    values, secret = _typed(), request.form.get("client_secret", "")
+    values, secret = _typed(), request.form.get("client_secret", "").strip()
     key = ProviderKey(values["issuer"], values["audience"], values["claim_name"], values["claim_value"])
     try:
         _refuse_connected(key)
@@ -91,13 +93,20 @@ def _refuse_connected(key: ProviderKey) -> None:
 
 def _list() -> dict[str, Any]:
     caller, settings = current_caller(), current_services().settings
+    after = read_after(caller, _LIST, request.args.get("after"))
     with current_services().binder.bound(caller.identity) as connection:
-        providers = list_providers(connection, caller.identity, limit=_SHOWN)
+        found = list_providers(connection, caller.identity, limit=_SHOWN + 1, after=after)
+    shown, cursor = page_of(caller, _LIST, found, _SHOWN)
     addresses = {
         "redirect": f"{settings.public_url}{CALLBACK_PATH}",
         "logout": f"{settings.public_url}{BACKCHANNEL_PATH}",
     }
-    return {"providers": providers, "own_provider": caller.provider_id, "addresses": addresses}
+    return {
+        "providers": shown,
+        "next_url": url_for(".show_providers", after=cursor) if cursor else None,
+        "own_provider": caller.provider_id,
+        "addresses": addresses,
+    }
 
 
 def _refuse(error: InvalidError | ConflictError, title: str, values: dict[str, str]) -> Response:

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, make_response, render_template, request, 
 
 from admin.forms import FormProblem, problem_of, show_problem, to_page
 from admin.identity import store
-from admin.identity.acts import save_provider, sealed_secret
+from admin.identity.acts import change_provider, save_provider, sealed_secret
 from admin.identity.records import ConnectedProvider, NewSecret, ProviderChanges
 from admin.identity.rules import ProviderKey
 from admin.identity.wording import rule_sentence
@@ -19,7 +19,6 @@ from tenancy.services import current_services
 
 doors = Blueprint("provider_pages", __name__)
 
-_LISTED = 100
 _NOTICES = {
     "connected": "The provider is connected. Its tokens are accepted from now on.",
     "saved": "The changes are saved and hold from now on.",
@@ -42,7 +41,7 @@ def show_provider(provider_id: UUID) -> Response:
 
 @doors.post("/admin/identity/<uuid:provider_id>")
 @guarded(page("org:admin"))
-def change_provider(provider_id: UUID) -> Response:
+def save_changes(provider_id: UUID) -> Response:
     """Save client id and scopes."""
     typed = {name: request.form.get(name, "").strip() for name in ("client_id", "scopes")}
     changes = ProviderChanges(client_id=typed["client_id"], scopes=typed["scopes"])
@@ -54,6 +53,12 @@ def change_provider(provider_id: UUID) -> Response:
 def replace_secret(provider_id: UUID) -> Response:
     """Store a new client secret, or take the stored one away."""
     if request.form.get("remove") == "1":
+        if find(provider_id).for_sign_in and request.form.get("confirm") != "1":
+            unconfirmed = ConflictError(
+                "People sign in through this provider. Where it asks Keepline for the secret, nobody can sign in "
+                "without one. Confirm below that it shall go all the same."
+            )
+            return _refuse(provider_id, unconfirmed, "The secret was not removed", confirm_removal=True)
         return _change(provider_id, ProviderChanges(secret=NewSecret(None)), "secret_removed", "Nothing was removed")
     try:
         secret = sealed_secret(request.form.get("client_secret", "").strip())
@@ -82,8 +87,7 @@ def confirm_sign_in(provider_id: UUID) -> Response:
     caller = current_caller()
     with current_services().binder.bound(caller.identity) as connection:
         provider = store.find_provider(connection, caller.identity, provider_id)
-        listed = store.list_providers(connection, caller.identity, limit=_LISTED)
-    current = next((found for found in listed if found.for_sign_in and not found.disconnected_at), None)
+        current = store.find_for_sign_in(connection, caller.identity)
     return make_response(render_template("admin_provider_sign_in.html", provider=provider, current=current))
 
 
@@ -93,13 +97,8 @@ def use_for_sign_in(provider_id: UUID) -> Response:
     """Let people sign in through this provider from now on, after examining it."""
     if request.form.get("confirm") != "sign-in":
         raise InvalidError("The form does not confirm the change. Nothing was changed.")
-    known = find(provider_id)
-    key = ProviderKey(known.issuer, known.audience, known.claim_name, known.claim_value)
-    try:
-        save_provider(current_caller(), key, ProviderChanges(for_sign_in=True), confirm=False)
-    except (InvalidError, ConflictError) as error:
-        return _refuse(provider_id, error, "People go on signing in as before")
-    return to_page(".show_provider", "sign_in", provider_id=provider_id)
+    changes = ProviderChanges(for_sign_in=True)
+    return _change(provider_id, changes, "sign_in", "People go on signing in as before")
 
 
 @doors.get("/admin/identity/<uuid:provider_id>/disconnect")
@@ -139,10 +138,8 @@ def find(provider_id: UUID) -> ConnectedProvider:
 def _change(
     provider_id: UUID, changes: ProviderChanges, notice: str, title: str, typed: dict[str, str] | None = None
 ) -> Response:
-    caller = current_caller()
     try:
-        with current_services().binder.bound(caller.identity) as connection:
-            store.change(connection, caller.identity, author_of(caller), provider_id, changes)
+        change_provider(current_caller(), provider_id, changes)
     except (InvalidError, ConflictError) as error:
         return _refuse(provider_id, error, title, typed)
     return to_page(".show_provider", notice, provider_id=provider_id)
@@ -157,9 +154,18 @@ def _one(provider_id: UUID) -> dict[str, Any]:
     }
 
 
-def _refuse(provider_id: UUID, error: DomainError, title: str, typed: dict[str, str] | None = None) -> Response:
+def _refuse(
+    provider_id: UUID,
+    error: DomainError,
+    title: str,
+    typed: dict[str, str] | None = None,
+    *,
+    confirm_removal: bool = False,
+) -> Response:
     shown = _one(provider_id)
     shown["values"] |= typed or {}
     problem: FormProblem = problem_of(error, title)
     here = url_for(".show_provider", provider_id=provider_id)
-    return show_problem("admin_provider.html", error, here=here, **shown, problem=problem)
+    return show_problem(
+        "admin_provider.html", error, here=here, **shown, problem=problem, confirm_removal=confirm_removal
+    )

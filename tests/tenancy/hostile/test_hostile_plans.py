@@ -1,6 +1,7 @@
 """Plans and traces show neither keys nor hidden rows; EXPLAIN ANALYZE shows how many there are."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,6 +9,7 @@ from tenancy.keys import signing_keys
 from tenancy.settings import ensure_keys
 from tests.tenancy.app_role import bind
 from tests.tenancy.hostile.attackers import LOGINS, OTHERS, SECRET, Scene, run
+from tests.world import World
 
 TRACES = ("debug_print_parse", "debug_print_rewritten", "debug_print_plan", "debug_pretty_print")
 USES = (
@@ -87,6 +89,48 @@ def test_what_an_explanation_tells_is_a_count(scene: Scene) -> None:
     assert re.findall(r"Rows Removed by Filter: (\d+)", said) == [str(stored - 1)]
     numbers = {int(number) for number in re.findall(r"\d+", re.sub(r"\$\d|app\.|InitPlan \d", "", said))}
     assert numbers <= {0, 1, stored - 1, stored}, said
+
+
+@pytest.fixture
+def customers(world: World) -> Iterator[None]:
+    """So many orgs that a plan's cost could show where among their names a word belongs."""
+    with world.superuser() as connection:
+        connection.execute(
+            "INSERT INTO app.orgs (slug, name, created_at) SELECT 'customer-' || md5(n::text), 'A customer', now() "
+            "FROM generate_series(1, 2000) AS n"
+        )
+        connection.execute("ANALYZE app.orgs")
+        yield
+        connection.execute("DELETE FROM app.orgs WHERE name = 'A customer'")
+        connection.execute("VACUUM ANALYZE app.orgs")
+
+
+def _costs(scene: Scene, login: str) -> set[str]:
+    """What a stranger's plans cost, by how far a walk along the index of all short names goes."""
+    knobs = [f"SET LOCAL {name} = off" for name in ("enable_seqscan", "enable_sort", "enable_bitmapscan")]
+    words = ("a", *(f"customer-{digit}" for digit in "02468ace"), "d")
+    said = [
+        scene.hear(login, "stranger", *knobs, f"EXPLAIN SELECT FROM app.orgs WHERE slug < '{word}' ORDER BY slug").said
+        for word in words
+    ]
+    assert all("Index Scan using orgs_slug_key" in plan for plan in said)
+    return {cost for plan in said for cost in re.findall(r"cost=\S+ rows=\d+", plan)[:1]}
+
+
+@pytest.mark.usefixtures("customers")
+def test_an_estimate_tells_no_name(scene: Scene) -> None:
+    """Samples of all orgs measure out what a plan costs; the control is a column that is sampled."""
+    for login in LOGINS:
+        assert len(_costs(scene, login)) == 1
+    with scene.world.superuser() as connection:
+        connection.execute("ALTER TABLE app.orgs ALTER COLUMN slug SET STATISTICS 100")
+        try:
+            connection.execute("ANALYZE app.orgs")
+            for login in LOGINS:
+                assert len(_costs(scene, login)) > 5
+        finally:
+            connection.execute("ALTER TABLE app.orgs ALTER COLUMN slug SET STATISTICS 0")
+            connection.execute("SELECT pg_clear_attribute_stats('app', 'orgs', 'slug', false)")
 
 
 @pytest.mark.parametrize("setting", SUPERUSERS)
