@@ -49,6 +49,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         static_folder=str(PROJECT_FOLDER / "static"),
     )
     app.request_class = BoundedRequest
+    app.url_map.merge_slashes = False  # the redirect to the merged path would name whatever host was asked for
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES_AT_MOST
     services = app.extensions["keepline"] = build_services(settings, web_login(settings), clock)
 

@@ -53,6 +53,9 @@ def start_sign_in() -> Response:
         # a proxy that does not pass the host on, every request seems to come by another address.
         return make_response(redirect(f"{public}{request.full_path.removesuffix('?')}{_separator()}moved=1"))
     slug, return_to = request.args.get("org", "").strip().lower(), safe_return_path(request.args.get("next"))
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+        # Another site would sign its reader in to an org of its choice, and read what they then write there.
+        return make_response(render_template("login.html", **{**_sign_in_form(), "org": slug, "next": return_to}))
     provider = services.directory.find_sign_in_provider(slug) if slug and "\0" not in slug else None
     if provider is None:
         problem = (
@@ -93,7 +96,7 @@ def finish_sign_in() -> Response:
     identity = Identity(provider.org_id, user_id, rights.roles, rights.team_ids, rights.led_team_ids)
     _end_current_session()
     with services.binder.bound(identity) as connection:
-        session_id, secret = services.sessions.start(connection, provider, signed_in, rights)
+        session_id, secret = services.sessions.start(connection, identity, provider, signed_in, rights)
         audit.append(connection, author, Entry("session.start", "session", str(session_id)))
     reply = make_response(redirect(sign_in.return_to))
     reply.set_cookie(

@@ -105,6 +105,11 @@ class Binder:
         with _translated(), self._pooled() as pooled:
             return _run(pooled, [(statement, [self._signer.ticket(function, fields)])])[0]
 
+    def look_up_within(self, connection: Connection, function: str, **fields: Any) -> list[Row]:
+        """Call one of the guard's look-ups in a transaction that is open, so that it stands or falls with it."""
+        statement = f"SELECT * FROM tenancy.{function}(%s)"  # noqa: S608 - always a literal of this code base
+        return _driver(connection).execute(statement, (self._signer.ticket(function, fields),)).fetchall()
+
     def readiness(self) -> tuple[str, bool] | None:
         """Return the applied revision and whether the policies are those of the last migrate.
 

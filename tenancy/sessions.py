@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from flask_login import UserMixin
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, select
 
 from tenancy.binding import Binder
 from tenancy.clients import USER_SCOPES, Kind, effective_scopes
@@ -107,24 +107,23 @@ class WebSessions:
         return WebUser(session, self.csrf_tokens(secret), json.loads(opened) if opened else None)
 
     def start(
-        self, connection: Connection, provider: Provider, signed_in: SignedIn, rights: Rights
+        self, connection: Connection, identity: Identity, provider: Provider, signed_in: SignedIn, rights: Rights
     ) -> tuple[UUID, str]:
-        """Start a session for the bound user, with the rights of the bound identity; return its id and its secret."""
+        """Start a session for the bound user, in the bound transaction; return its id and its secret."""
         secret = secrets.token_urlsafe(32)
         provider_session = signed_in.claims.get("sid")
         named = isinstance(provider_session, str) and 0 < len(provider_session) <= _SESSION_CHARACTERS
-        session_id: UUID = connection.execute(
-            insert(web_sessions)
-            .values(
-                digest=_digest(secret),
-                provider_id=provider.id,
-                provider_session=provider_session if named and "\0" not in str(provider_session) else None,
-                refresh_token=self._sealed(signed_in.refresh_token),
-                claims=self._kept_claims(signed_in, rights),
-            )
-            .returning(web_sessions.c.id)
-        ).scalar_one()
-        return session_id, secret
+        rows = self.binder.look_up_within(
+            connection,
+            "start_session",
+            org_id=str(identity.org_id),
+            user_id=str(identity.user_id),
+            digest=_digest(secret).hex(),
+            provider_id=str(provider.id),
+            provider_session=provider_session if named and "\0" not in str(provider_session) else None,
+            **self._kept(signed_in, rights),
+        )
+        return rows[0][0], secret
 
     def begin_renewal(self, secret: str, older_than: float) -> Renewal | None:
         """Return the refresh token when this caller is the one to use it: each works once.
@@ -139,16 +138,11 @@ class WebSessions:
 
     def renew(self, secret: str, renewal: Renewal, signed_in: SignedIn, rights: Rights) -> None:
         """Keep what the provider confirmed, unless the session ended meanwhile or is another caller's to renew."""
-        sealed, claims = self._sealed(signed_in.refresh_token), self._kept_claims(signed_in, rights)
         self.binder.look_up(
             "renew_session",
             digest=_digest(secret).hex(),
             began_at=renewal.began_at,
-            roles=int(rights.roles),
-            team_ids=[str(team) for team in rights.team_ids],
-            led_team_ids=[str(team) for team in rights.led_team_ids],
-            refresh_token=sealed.hex() if sealed else None,
-            claims=claims.hex() if claims else None,
+            **self._kept(signed_in, rights),
         )
 
     def forget_refresh_token(self, secret: str) -> None:
@@ -215,12 +209,16 @@ class WebSessions:
         # One that was begun by an earlier release may hold something else, and is begun again.
         return SignIn(**kept) if set(kept) == {field.name for field in fields(SignIn)} else None
 
-    def _sealed(self, refresh_token: str | None) -> bytes | None:
-        return self.box.seal(refresh_token.encode()) if refresh_token else None
-
-    def _kept_claims(self, signed_in: SignedIn, rights: Rights) -> bytes | None:
-        """Seal the claims of an admin, for the preview of claim rules; nobody else's are kept."""
-        return self.box.seal(json.dumps(signed_in.claims).encode()) if Role.ADMIN in rights.roles else None
+    def _kept(self, signed_in: SignedIn, rights: Rights) -> dict[str, Any]:
+        """Return what a session keeps: rights, the refresh token, and of admins the claims, for previews of rules."""
+        token, claims = signed_in.refresh_token, json.dumps(signed_in.claims)
+        return {
+            "roles": int(rights.roles),
+            "team_ids": [str(team) for team in rights.team_ids],
+            "led_team_ids": [str(team) for team in rights.led_team_ids],
+            "refresh_token": self.box.seal(token.encode()).hex() if token else None,
+            "claims": self.box.seal(claims.encode()).hex() if Role.ADMIN in rights.roles else None,
+        }
 
 
 def _digest(secret: str) -> bytes:

@@ -1,34 +1,52 @@
-"""Bodies of requests: read whole or refused, also where a client does not say how long its body is."""
+"""Bodies of requests: read whole or refused, however a client says how long its body is, and wherever it breaks off."""
 
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from flask import Request
-from werkzeug.exceptions import RequestEntityTooLarge
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge
 from werkzeug.utils import cached_property
-from werkzeug.wsgi import LimitedStream, get_input_stream
+from werkzeug.wsgi import LimitedStream, get_content_length, get_input_stream
 
 
 class WholeBody(LimitedStream):
-    """A body of at most `limit` bytes.
+    """A body that is exactly `limit` bytes long, or with `is_max` at most.
 
-    Werkzeug's own stream ends at the limit as if the body ended there, so that a body sent in chunks would be read
-    cut off and taken for all of it.
+    gunicorn ends a body where the client breaks off, and werkzeug believes a server that says it ends bodies: half a
+    text would be taken for all of it. One that is sent in chunks werkzeug ends at the limit, as if it ended there.
     """
 
-    def __init__(self, source: IO[bytes], limit: int) -> None:
-        super().__init__(source, limit, is_max=True)
+    def __init__(self, source: IO[bytes], limit: int, *, is_max: bool) -> None:
+        super().__init__(source, limit, is_max=is_max)
         self._source = source
+        self._is_max = is_max
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read into a buffer.
+
+        Raises:
+            ClientDisconnected: the client broke off, or sent a chunk that is none.
+
+        """
+        try:
+            return super().readinto(buffer)
+        except (OSError, ParseException) as error:
+            raise ClientDisconnected from error
 
     def readall(self) -> bytes:
         """Return the body.
 
         Raises:
+            ClientDisconnected: the client broke off, or sent a chunk that is none.
             RequestEntityTooLarge: there is more of it.
 
         """
-        body = super().readall()
-        if self.is_exhausted and self._source.read(1):
-            raise RequestEntityTooLarge
+        try:
+            body = super().readall()
+            if self._is_max and self.is_exhausted and self._source.read(1):
+                raise RequestEntityTooLarge
+        except (OSError, ParseException) as error:
+            raise ClientDisconnected from error
         return body
 
 
@@ -43,8 +61,11 @@ class BoundedRequest(Request):
             RequestEntityTooLarge: the client says that the body is larger than a body may be.
 
         """
-        limit = self.max_content_length
-        stream = get_input_stream(self.environ, max_content_length=limit)
-        if limit is None or "wsgi.input_terminated" not in self.environ:
-            return stream
-        return cast(IO[bytes], WholeBody(self.environ["wsgi.input"], limit))
+        limit, length = self.max_content_length, get_content_length(self.environ)
+        checked = get_input_stream(self.environ, max_content_length=limit)
+        if "wsgi.input_terminated" not in self.environ:
+            return checked
+        source = self.environ["wsgi.input"]
+        if length is not None:
+            return cast(IO[bytes], WholeBody(source, length, is_max=False))
+        return checked if limit is None else cast(IO[bytes], WholeBody(source, limit, is_max=True))

@@ -14,7 +14,20 @@ class ProviderTakenError(ConflictError):
 
     def __init__(self) -> None:
         super().__init__(
-            "This issuer and audience can't be connected here. Choose an audience of your own, or ask the operator."
+            "This issuer can't be connected here. If it is your organisation's, ask the operator."
+        )
+
+
+class TooManyProvidersError(ConflictError):
+    """The org has connected as many providers as it may, disconnected ones included."""
+
+    code = "too_many_providers"
+    title = "There are too many providers"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Your organisation has 20 identity providers, disconnected ones included, and can't have more. Nothing was "
+            "changed. Connect one of them again, or ask the operator."
         )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, case, func, literal, sele
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.exc import DBAPIError
 
-from admin.identity.errors import ProviderInUseError, ProviderTakenError
+from admin.identity.errors import ProviderInUseError, ProviderTakenError, TooManyProvidersError
 from admin.identity.records import ConnectedProvider, ProviderChanges
 from admin.identity.rules import (
     SCOPES_DEFAULT,
@@ -26,7 +26,7 @@ from tenancy.identity import Identity
 from tenancy.roles import read_rules, stored_rules
 from tenancy.tables import providers
 
-_TAKEN = "KL003"  # raised by tenancy.connect_provider
+_TAKEN, _FULL = "KL003", "KL004"  # raised by tenancy.connect_provider
 _SECRET = case(
     (providers.c.has_secret, "stored"), (providers.c.secret_name.is_not(None), "server"), else_="none"
 ).label("secret")
@@ -122,6 +122,8 @@ def connect(
             )
         ).scalar_one()
     except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == _FULL:
+            raise TooManyProvidersError from error
         if getattr(error.orig, "sqlstate", None) == _TAKEN:
             raise ProviderTakenError from error
         raise

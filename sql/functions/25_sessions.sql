@@ -30,6 +30,25 @@ BEGIN
 END
 $f$;
 
+-- Starts a session for who has just signed in, as the process says that holds the key: a statement of somebody else's
+-- in a bound transaction could otherwise leave the person a session whose secret it chose.
+CREATE OR REPLACE FUNCTION tenancy.start_session(ticket text) RETURNS uuid
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
+DECLARE
+  asked jsonb := tenancy.open_ticket(ticket, 'start_session');
+  started uuid;
+BEGIN
+  INSERT INTO app.web_sessions (org_id, user_id, digest, roles, team_ids, led_team_ids, provider_id,
+    provider_session, refresh_token, claims)
+  VALUES ((asked ->> 'org_id')::uuid, (asked ->> 'user_id')::uuid, decode(asked ->> 'digest', 'hex'),
+    (asked ->> 'roles')::integer, ARRAY(SELECT jsonb_array_elements_text(asked -> 'team_ids'))::uuid[],
+    ARRAY(SELECT jsonb_array_elements_text(asked -> 'led_team_ids'))::uuid[], (asked ->> 'provider_id')::uuid,
+    asked ->> 'provider_session', decode(asked ->> 'refresh_token', 'hex'), decode(asked ->> 'claims', 'hex'))
+  RETURNING id INTO started;
+  RETURN started;
+END
+$f$;
+
 -- Gives the sealed refresh token to one caller at a time: providers end the session of a token that is used twice.
 -- Whoever was given it has 90 s, longer than a provider may take to answer, before another may try.
 CREATE OR REPLACE FUNCTION tenancy.begin_renewal(ticket text) RETURNS TABLE (refresh_token bytea, began_at text)
@@ -174,9 +193,9 @@ BEGIN
 END
 $f$;
 
-REVOKE ALL ON FUNCTION tenancy.find_session(text), tenancy.begin_renewal(text), tenancy.renew_session(text),
-  tenancy.forget_refresh_token(text), tenancy.end_session(text), tenancy.sign_out_by_provider(text),
-  tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION tenancy.find_session(text), tenancy.begin_renewal(text), tenancy.renew_session(text),
-  tenancy.forget_refresh_token(text), tenancy.end_session(text), tenancy.sign_out_by_provider(text),
-  tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) TO keepline_app;
+REVOKE ALL ON FUNCTION tenancy.find_session(text), tenancy.start_session(text), tenancy.begin_renewal(text),
+  tenancy.renew_session(text), tenancy.forget_refresh_token(text), tenancy.end_session(text),
+  tenancy.sign_out_by_provider(text), tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION tenancy.find_session(text), tenancy.start_session(text), tenancy.begin_renewal(text),
+  tenancy.renew_session(text), tenancy.forget_refresh_token(text), tenancy.end_session(text),
+  tenancy.sign_out_by_provider(text), tenancy.sign_out_everywhere(), tenancy.admit(bigint, text) TO keepline_app;

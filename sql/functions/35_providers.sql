@@ -1,8 +1,9 @@
 -- Connecting and disconnecting identity providers: admins' acts that touch what spans orgs, or what others' sessions
 -- are, so the guard does them. Each raises 28000 with nobody bound and 42501 for whoever is no admin.
 
--- An issuer and audience that belong to another org, or are told apart otherwise, are refused alike (KL003) and nothing
--- is said of whom they belong to.
+-- An issuer that another org uses is refused (KL003), and nothing is said of whom: a token may name several audiences,
+-- so whoever connected the issuer with one of them would make other orgs' tokens fit twice, and so refused. Where orgs
+-- do share an issuer, the operator connects it. KL004: the org has as many as it may.
 CREATE OR REPLACE FUNCTION tenancy.connect_provider(issuer text, audience text, claim_name text, claim_value text,
   client_id text, client_secret bytea, scopes text, claim_rules jsonb) RETURNS uuid
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
@@ -15,6 +16,12 @@ BEGIN
   END IF;
   IF tenancy.roles() & 2 = 0 THEN
     RAISE EXCEPTION 'connecting a provider needs an admin' USING ERRCODE = '42501';
+  END IF;
+  IF (SELECT count(*) FROM app.providers p WHERE p.org_id = org) >= 20 THEN
+    RAISE EXCEPTION 'keepline providers full' USING ERRCODE = 'KL004';
+  END IF;
+  IF EXISTS (SELECT FROM app.providers p WHERE p.issuer = connect_provider.issuer AND p.org_id <> org) THEN
+    RAISE EXCEPTION 'keepline provider taken' USING ERRCODE = 'KL003';
   END IF;
   INSERT INTO app.token_audiences (issuer, audience, claim_name)
   VALUES (connect_provider.issuer, connect_provider.audience, connect_provider.claim_name) ON CONFLICT DO NOTHING;

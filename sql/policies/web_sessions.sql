@@ -1,9 +1,8 @@
--- A user starts and ends the own sessions; roles and teams come from the bound identity alone, and what is secret in
--- a session is written and never read back.
+-- A user sees and ends the own sessions. They are started by the guard, for who holds the key: what the app's role could
+-- insert, an injected statement could, and leave somebody a session with a secret of its own choice.
 REVOKE ALL ON app.web_sessions FROM keepline_app, keepline_worker, keepline_guard, keepline_maint;
-GRANT SELECT (org_id, user_id, id, created_at, last_seen_at),
-  INSERT (digest, provider_id, provider_session, refresh_token, claims), DELETE ON app.web_sessions TO keepline_app;
-GRANT SELECT, DELETE,
+GRANT SELECT (org_id, user_id, id, created_at, last_seen_at), DELETE ON app.web_sessions TO keepline_app;
+GRANT SELECT, INSERT, DELETE,
   UPDATE (last_seen_at, roles, team_ids, led_team_ids, refresh_token, claims, rights_at, renewal_began_at)
   ON app.web_sessions TO keepline_guard;
 

@@ -151,7 +151,7 @@ def test_the_database_asks_for_an_admin(app: GuardedFlask, world: World, name: s
 
 
 def test_the_database_disconnects_no_other_orgs_and_none_that_people_sign_in_by(
-    app: GuardedFlask, admin: Calls, world: World, second: dict[str, Any]
+    app: GuardedFlask, world: World, second: dict[str, Any]
 ) -> None:
     [(used,)] = world.rows("SELECT id FROM app.providers WHERE for_sign_in AND issuer = %s", second["issuer"])
     binder = app.extensions["keepline"].binder

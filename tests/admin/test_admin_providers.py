@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
 
 from admin.identity.store import use_for_sign_in
@@ -91,17 +92,45 @@ def test_tokens_of_another_org_can_t_be_claimed_and_nothing_is_said_of_it(
     admin: Calls, stranger_admin: Calls, world: World, trail: Callable[[], list[Any]]
 ) -> None:
     theirs = f"{world.demo.provider_url}/birch"
-    for claim in ({}, {"claim_name": "tid", "claim_value": "x"}):
-        reply = put(admin, theirs, audience="keepline", **claim)
+    # Another audience as well: a token may name several, and one that fits two orgs would be refused.
+    tries: list[dict[str, str]] = [{}, {"claim_name": "tid", "claim_value": "x"}, {"audience": "another"}]
+    for tried in tries:
+        reply = put(admin, theirs, **{"audience": "keepline", **tried})
         assert (reply.status_code, reply.get_json()["code"]) == (409, "provider_taken")
         assert set(reply.get_json()) == {"type", "title", "status", "detail", "code", "request_id"}
         assert reply.get_json()["detail"] == (
-            "This issuer and audience can't be connected here. Choose an audience of your own, or ask the operator."
+            "This issuer can't be connected here. If it is your organisation's, ask the operator."
         )
     assert [provider["audience"] for provider in listed(admin)] == ["keepline"]
     assert trail() == []
-    assert put(admin, theirs, audience="their-second").status_code == 200
     assert own(stranger_admin)["issuer"] == theirs
+
+
+def test_an_org_has_at_most_twenty_providers(admin: Calls, world: World, issuer: str) -> None:
+    with world.superuser() as connection:
+        connection.execute(
+            "INSERT INTO app.token_audiences SELECT 'https://' || n, 'a', '' FROM generate_series(1, 19) n"
+        )
+        connection.execute(
+            "INSERT INTO app.providers (org_id, issuer, audience, client_id, for_sign_in, created_at) "
+            "SELECT org_id, 'https://' || n, 'a', 'c', false, now() FROM app.orgs, generate_series(1, 19) n "
+            "WHERE slug = 'acme'"
+        )
+    reply = put(admin, issuer)
+    assert (reply.status_code, reply.get_json()["code"]) == (409, "too_many_providers")
+
+
+def test_claim_rules_of_another_shape_are_stored_by_nobody(world: World) -> None:
+    """Not even by SQL: what can't be read would stop every token of the issuer."""
+    for rules in (
+        '[{"grants": "nonsense"}]',
+        "[7]",
+        '[["x"]]',
+        "{}",
+        '[{"claim": 1, "value": "", "grants": "admin", "team": ""}]',
+    ):
+        with world.superuser() as connection, pytest.raises(psycopg.errors.CheckViolation):
+            connection.execute("UPDATE app.providers SET claim_rules = %s::jsonb", (rules,))
 
 
 def test_a_provider_that_nobody_could_sign_in_by_is_not_connected(

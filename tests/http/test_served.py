@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlencode
 
 import httpx2
 import psutil
 import pytest
 
 from tenancy.settings import PROJECT_FOLDER
-from tests.cast import Cast
+from tests.cast import Cast, csrf_token_of
 from tests.world import WEB_PORT, World
 
 ADDRESS = f"http://127.0.0.1:{WEB_PORT}"
@@ -131,6 +132,41 @@ def test_requests_that_two_readers_could_read_differently_are_refused(world: Wor
             assert all(400 <= status < 506 and status != 500 for status in statuses_in(exchange(line))), line
         assert status_of("/healthz") == 200
     assert world.rows("SELECT text FROM app.blocks") == [("ok",)]
+
+
+BROKEN_OFF = {
+    "JSON that would do by itself": b"Content-Length: 5000\r\n\r\n" + b'{"text": "cut"}',
+    "JSON in the middle": b"Content-Length: 5000\r\n\r\n" + b'{"text": "cu',
+    "nothing of it": b"Content-Length: 5000\r\n\r\n",
+    "a chunk and no last one": b"Transfer-Encoding: chunked\r\n\r\nf\r\n" + b'{"text": "cut"}' + b"\r\n",
+    "a chunk that is none": b"Transfer-Encoding: chunked\r\n\r\nzz\r\n" + b'{"text": "cut"}' + b"\r\n0\r\n\r\n",
+}
+
+
+def test_a_body_that_breaks_off_is_never_taken_for_whole(world: World, cast: Cast) -> None:
+    """By call and by form: a client that went away while it sent a text stores nothing of it."""
+    cast.owner.assistant.write("stays\n- whole")
+    authorization = f"Authorization: Bearer {cast.owner.assistant.token}".encode()
+    call = b"PUT /v1/memory/block HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" + authorization + b"\r\n"
+    browser = cast.owner.browser()
+    page = browser.get("/settings/memory").text
+    cookie = browser.get_cookie(f"keepline_{WEB_PORT}", "127.0.0.1")
+    assert cookie is not None
+    fields = {"csrf_token": csrf_token_of(page), "seen": page.split('name="seen" value="', 1)[1].split('"', 1)[0]}
+    form = urlencode({**fields, "text": "stays"}).encode()
+    with served(world):
+        for what, rest in BROKEN_OFF.items():
+            assert statuses_in(exchange(call + rest)) in ([400], []), what
+        sent = (
+            b"POST /settings/memory HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+            b"Cookie: " + f"{cookie.key}={cookie.value}".encode() + b"\r\n"
+        )
+        cut = exchange(sent + f"Content-Length: {len(form) + 8}\r\n\r\n".encode() + form)
+        assert statuses_in(cut) in ([400], [])
+        assert world.rows("SELECT text FROM app.blocks") == [("stays\n- whole",)]
+        whole = exchange(sent + f"Content-Length: {len(form)}\r\n\r\n".encode() + form)
+        assert statuses_in(whole) == [303]
+    assert world.rows("SELECT text FROM app.blocks") == [("stays",)]
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["with its length", "in chunks"])

@@ -9,7 +9,8 @@ ACCESSORS = {"org_id", "user_id", "roles", "team_ids", "led_team_ids", "stored_t
 TRAIL = {"append_audit", "remove_audit_details", "expire_audit_details", "readiness"}
 LOOK_UPS = {
     "admit", "begin_renewal", "connect_provider", "disconnect_provider", "end_session", "find_client", "find_provider",
-    "find_session", "find_sign_in_provider", "find_token_providers", "forget_refresh_token", "keep_sign_in",
+    "find_session",
+    "start_session", "find_sign_in_provider", "find_token_providers", "forget_refresh_token", "keep_sign_in",
     "reconnect_provider", "renew_session", "resolve_user", "sign_out_by_provider", "sign_out_everywhere",
     "take_sign_in",
 }  # fmt: skip

@@ -18,6 +18,7 @@ FIELDS = {
     "find_client": {"org_id": "?", "client_id": "demo-console"},
     "resolve_user": {},
     "find_session": {"digest": "00" * 32},
+    "start_session": {},
     "begin_renewal": {"digest": "00" * 32, "older_than": 600},
     "renew_session": {"digest": "00" * 32, "roles": 3, "team_ids": [], "led_team_ids": []},
     "forget_refresh_token": {"digest": "00" * 32},

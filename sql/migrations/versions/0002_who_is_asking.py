@@ -27,7 +27,11 @@ ALTER TABLE app.users ADD COLUMN signed_out_at timestamptz;
 -- `claim_rules` says which claims give which roles and teams; empty is the plain claims `teams` and `roles`.
 -- `secret_name` names a client secret that the operator keeps in the environment; one that is stored here goes first.
 ALTER TABLE app.providers
-  ADD COLUMN claim_rules jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(claim_rules) = 'array'),
+  ADD COLUMN claim_rules jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(claim_rules) = 'array'
+    AND jsonb_array_length(claim_rules) = jsonb_array_length(jsonb_path_query_array(claim_rules,
+      '$[*] ? (@.type() == "object" && @.claim.type() == "string" && @.value.type() == "string"
+        && @.team.type() == "string" && (@.grants == "member" || @.grants == "team" || @.grants == "lead"
+        || @.grants == "reviewer" || @.grants == "admin"))'))),
   ADD COLUMN for_sign_in boolean NOT NULL DEFAULT true,
   ADD COLUMN secret_name text CHECK (secret_name ~ '^[A-Z0-9_]{1,64}$'),
   ADD COLUMN has_secret boolean NOT NULL GENERATED ALWAYS AS (client_secret IS NOT NULL) STORED,
