@@ -77,7 +77,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
 
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
     return app
 
 

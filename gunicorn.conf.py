@@ -1,5 +1,6 @@
 """The process model: few processes, a few threads each, one pooled connection a thread at most."""
 
+import logging
 import sys
 
 from tenancy.database import refuse_unsafe_login, web_login
@@ -20,6 +21,11 @@ def _checked_settings() -> Settings:
 
 
 _settings = _checked_settings()
+if _settings.served_on_tls and not _settings.trusted_proxies:
+    logging.getLogger("keepline").warning(
+        "KEEPLINE_TRUSTED_PROXIES is 0, but browsers come by https, so through a proxy: everybody's address is then the "
+        "proxy's, and sign-ins are limited as if they were one person's."
+    )
 
 wsgi_app = "app:create_app()"
 bind = f"127.0.0.1:{_settings.port}"

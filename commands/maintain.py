@@ -10,6 +10,7 @@ from memory.audit.retention import remove_expired_details
 from tenancy.database import operator_login
 from tenancy.errors import SetupError
 from tenancy.migrate import as_maintainer, refuse_wrong_login
+from tenancy.registration import remove_ended_sessions
 from tenancy.services import create_clock
 from tenancy.settings import read_settings
 
@@ -27,6 +28,7 @@ def command() -> None:
     def remove_what_is_due() -> None:
         try:
             as_maintainer(login, lambda connection: remove_expired_details(connection, clock.now()))
+            as_maintainer(login, remove_ended_sessions)
         except (SetupError, psycopg.Error) as error:
             logger.warning("Maintenance did not finish and is tried again: %s", error)
 

@@ -18,7 +18,9 @@ def command(print_roles: bool) -> None:
         return
     settings = read_settings()
     bring_up_to_date(settings)
-    click.echo(f"The database is at revision {expected_revision()}; functions, policies and keys were applied anew.")
+    click.echo(
+        f"The database is at revision {expected_revision()}; functions, policies and keys are as this code needs them."
+    )
 
 
 def bring_up_to_date(settings: Settings) -> None:

@@ -33,7 +33,11 @@ _BIND = b"SELECT set_config('keepline.identity', $1, true)"
 # In the same statement, so that it costs no round trip; a select list is evaluated from left to right.
 _BIND_AND_ADMIT = _BIND + b", tenancy.admit($2, $3)"
 _DIALECT = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call] # SQLAlchemy leaves it untyped
-_CANNOT_ANSWER = (psycopg.OperationalError, psycopg.InterfaceError)
+_CANNOT_ANSWER = (
+    psycopg.OperationalError,
+    psycopg.InterfaceError,
+    psycopg.errors.IdleInTransactionSessionTimeout,  # which is an InternalError to psycopg
+)
 _REJECTED = psycopg.errors.InvalidAuthorizationSpecification
 _SIGNED_OUT, _CLIENT_REVOKED = "KL001", "KL002"  # raised by tenancy.admit
 

@@ -12,6 +12,7 @@ import psycopg
 
 from tenancy.clients import WEB_CLIENT
 from tenancy.errors import SetupError
+from tenancy.registration import record
 
 Connection = psycopg.Connection[Any]
 
@@ -53,6 +54,7 @@ def revoke_client(connection: Connection, org_id: UUID, client_id: str) -> None:
     )
     if not revoked.rowcount:
         raise _not_registered(client_id)
+    record(connection, org_id, "client.revoke", "client", client_id)
 
 
 def replace_client(
@@ -88,6 +90,7 @@ def replace_client(
         (overlap, new_client_id, org_id, client_id),
     ).fetchone()
     ends_at: datetime = row[0]  # type: ignore[index] # the row is locked, so there is one
+    record(connection, org_id, "client.replace", "client", client_id)
     return ends_at
 
 

@@ -129,8 +129,15 @@ def single_connection(login: Login) -> Iterator[psycopg.Connection[Any]]:
         connection = psycopg.connect(login.conninfo, autocommit=True, prepare_threshold=None, connect_timeout=10)
     except psycopg.OperationalError as error:
         raise SetupError(f"The database cannot be reached as {login.role}: {str(error).strip()}") from error
-    with connection:
-        yield connection
+    try:
+        with connection:
+            yield connection
+    except psycopg.OperationalError as error:
+        if not connection.broken and not isinstance(
+            error, psycopg.errors.QueryCanceled | psycopg.errors.ProtocolViolation
+        ):
+            raise
+        raise SetupError(f"The database broke off as {login.role}: {str(error).strip()}") from error
 
 
 def shares_backends(login: Login) -> bool:

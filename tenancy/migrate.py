@@ -167,8 +167,23 @@ def as_maintainer(login: Login, act: Callable[[psycopg.Connection[Any]], Result]
         with single_connection(login) as connection, connection.transaction():
             connection.execute("SET LOCAL ROLE keepline_maint")
             return act(connection)
-    except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedObject) as error:
-        raise SetupError("The database was never migrated. Nothing was changed; run `keepline migrate`.") from error
+    except (
+        psycopg.errors.UndefinedTable,
+        psycopg.errors.UndefinedColumn,
+        psycopg.errors.InvalidSchemaName,
+        psycopg.errors.UndefinedObject,
+        psycopg.errors.InvalidParameterValue,  # a role that is not there
+    ) as error:
+        raise SetupError(
+            "The database is not at the revision of this code. Nothing was changed; run `keepline migrate`."
+        ) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise SetupError(
+            f"The login {login.role} may not do this. Nothing was changed; run `keepline migrate --print-roles` as a "
+            "superuser, then `keepline migrate`."
+        ) from error
+    except psycopg.OperationalError as error:
+        raise SetupError(f"The database did not finish this: {str(error).strip()}. Nothing was changed.") from error
 
 
 def _alembic_config() -> Config:

@@ -37,6 +37,20 @@ class ProviderSettings:
     secret_name: str | None = None
 
 
+def remove_ended_sessions(connection: Connection) -> int:
+    """Remove web sessions that are over by their age or idle time, with what they keep sealed; return how many."""
+    return connection.execute("DELETE FROM app.web_sessions").rowcount  # the policy leaves those that go on
+
+
+def record(connection: Connection, org_id: UUID, action: str, target_kind: str, target_id: str) -> None:
+    """Write what the operator did in an org into its trail, in the transaction of the act."""
+    connection.execute(
+        "INSERT INTO app.audit_events (org_id, at, client, writer, action, target_kind, target_id, outcome) "
+        "VALUES (%s, tenancy.stored_time(), 'operator', 'system', %s, %s, %s, 'done')",
+        (org_id, action, target_kind, target_id),
+    )
+
+
 def find_org(connection: Connection, slug: str) -> UUID | None:
     """Return the id of an org by its short name."""
     row = connection.execute("SELECT org_id FROM app.orgs WHERE slug = %s", (slug,)).fetchone()
@@ -62,6 +76,7 @@ def add_org(connection: Connection, slug: str, name: str, now: datetime) -> UUID
             "A short name has up to 63 small letters, digits, hyphens and underscores, and a name is not empty."
         ) from error
     org_id: UUID = row[0]  # type: ignore[index] # RETURNING answers one row or the insert raised
+    record(connection, org_id, "org.create", "org", str(org_id))
     return org_id
 
 
@@ -103,6 +118,7 @@ def connect_provider(connection: Connection, org_id: UUID, settings: ProviderSet
             "has up to 64 capital letters, digits and underscores."
         ) from error
     provider_id: UUID = row[0]  # type: ignore[index] # RETURNING answers one row or the insert raised
+    record(connection, org_id, "provider.connect", "provider", str(provider_id))
     return provider_id
 
 
@@ -146,6 +162,7 @@ def register_client(
             f"{client_id} is registered as another kind than {kind}, and a kind never changes. Nothing was changed; "
             "register the other program under an id of its own."
         )
+    record(connection, org_id, "client.register", "client", client_id)
 
 
 def reseal_client_secrets(connection: Connection, box: SecretBox) -> int:

@@ -25,8 +25,9 @@ from tenancy.settings import Settings
 
 logger = logging.getLogger(__name__)
 
-# What begins or ends a sign-in for somebody whom nobody knows yet, and asks the database or a provider for it.
-LIMITED_BY_ADDRESS = frozenset({"/login/start", "/login/callback", "/logout/backchannel"})
+# What begins or ends a sign-in for somebody whom nobody knows yet, and asks the database or a provider for it. Of a
+# provider's logouts only the refused ones are counted: one address speaks for all of its people.
+LIMITED_BY_ADDRESS = frozenset({"/login/start", "/login/callback"})
 _SECONDS_TO_WAIT_FOR_A_STORAGE = 0.25
 _SECONDS_WITHOUT_A_SILENT_STORAGE = 5
 _SECONDS_BETWEEN_WARNINGS = 60
@@ -120,6 +121,17 @@ def check_limits(guard: Guard) -> None:
     caller = g.get("caller")
     if caller is not None:
         limits.count_caller(str(caller.identity.org_id), str(caller.identity.user_id))
+
+
+def count_refusal() -> None:
+    """Count a refused request of somebody whom nobody knows for its address.
+
+    Raises:
+        TooManyRequestsError: there were as many as a minute may have.
+
+    """
+    limits = cast(Limits, current_app.extensions["keepline.limits"])
+    limits.count_address(request.remote_addr)
 
 
 def create_limiter(address: str) -> Limiter:

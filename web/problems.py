@@ -146,4 +146,4 @@ def _to_sign_in(error: NotSignedInError) -> Response:
 
 
 def _is_call() -> bool:
-    return request.path.startswith(("/v1/", "/healthz", "/readyz", "/.well-known/"))
+    return request.path.startswith(("/v1/", "/healthz", "/readyz", "/.well-known/", "/logout/backchannel"))

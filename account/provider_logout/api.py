@@ -11,6 +11,7 @@ from tenancy.guards import PUBLIC, guarded
 from tenancy.oidc import LogoutRefusedError, LogoutToken
 from tenancy.providers import Provider
 from tenancy.services import current_services
+from web.limits import count_refusal
 
 doors = Blueprint("provider_logout", __name__)
 
@@ -19,6 +20,15 @@ doors = Blueprint("provider_logout", __name__)
 @guarded(PUBLIC)
 def end_sessions_of_subject() -> Response:
     """End the sessions that the logout token names, and refuse its subject's older tokens."""
+    try:
+        _end_sessions()
+    except LogoutRefusedError:
+        count_refusal()
+        raise
+    return make_response("", 200)
+
+
+def _end_sessions() -> None:
     token = request.form.get("logout_token", "")
     if not token or len(token) > TOKEN_CHARACTERS_AT_MOST:
         raise LogoutRefusedError("The form field logout_token must hold a logout token. Nobody was signed out.")
@@ -31,7 +41,6 @@ def end_sessions_of_subject() -> Response:
     done = [_sign_out(provider, logout) for provider, logout in verified]
     if not any(done):
         raise LogoutRefusedError("The logout token was used before. What it asked was done then.")
-    return make_response("", 200)
 
 
 def _providers_of(token: str) -> list[Provider]:

@@ -13,9 +13,7 @@ class ProviderTakenError(ConflictError):
     title = "This provider can't be connected here"
 
     def __init__(self) -> None:
-        super().__init__(
-            "This issuer can't be connected here. If it is your organisation's, ask the operator."
-        )
+        super().__init__("This issuer can't be connected here. If it is your organisation's, ask the operator.")
 
 
 class TooManyProvidersError(ConflictError):

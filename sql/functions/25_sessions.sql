@@ -94,13 +94,20 @@ BEGIN
 END
 $f$;
 
--- Ends one session whose provider does not confirm it any more.
+-- Ends one session whose provider does not confirm it any more, with an entry in the trail.
 CREATE OR REPLACE FUNCTION tenancy.end_session(ticket text) RETURNS void
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f$
 DECLARE
   asked jsonb := tenancy.open_ticket(ticket, 'end_session');
 BEGIN
-  DELETE FROM app.web_sessions s WHERE s.digest = decode(asked ->> 'digest', 'hex');
+  WITH ended AS (
+    DELETE FROM app.web_sessions s WHERE s.digest = decode(asked ->> 'digest', 'hex')
+    RETURNING s.org_id, s.user_id, s.id
+  )
+  INSERT INTO app.audit_events (org_id, at, user_id, client, writer, action, target_kind, target_id, outcome)
+  SELECT e.org_id, tenancy.stored_time(), e.user_id, 'identity provider', 'system', 'session.end_unconfirmed', 'session',
+    e.id::text, 'done'
+  FROM ended e;
 END
 $f$;
 

@@ -30,7 +30,10 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $f
        WHERE m.member = r.oid))
     FROM pg_roles r WHERE r.rolname IN ('keepline_app', 'keepline_worker')
     UNION ALL
-    SELECT format('setting %s %s %s', s.setrole::regrole, s.setdatabase, s.setconfig)
+    SELECT format('event trigger %s %s %s', t.evtname, t.evtenabled, t.evtfoid::regprocedure) FROM pg_event_trigger t
+    UNION ALL
+    SELECT format('setting %s %s %s', s.setrole::regrole, s.setdatabase,
+      (SELECT string_agg(entry, ',' ORDER BY entry) FROM unnest(s.setconfig) AS entry))
     FROM pg_db_role_setting s
     WHERE s.setrole IN (0, 'keepline_app'::regrole, 'keepline_worker'::regrole)
       AND s.setdatabase IN (0, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))
