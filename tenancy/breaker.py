@@ -1,7 +1,7 @@
 """How many threads wait for identity providers: so few that one org's slow provider leaves the web to the others.
 
-A process has 8 threads unless it is told otherwise. At most 3 of them read what providers publish, 3 ask token
-endpoints (2 for one issuer), and 1 examines a provider for an admin.
+A process has 4 threads unless it is told otherwise. At most one of them reads what a provider publishes, also when it
+examines one for an admin, and two ask token endpoints, each another issuer's: so one at least is always free.
 """
 
 from collections.abc import Iterator
@@ -18,10 +18,9 @@ from tenancy.refreshed import (
     pause_seconds,
 )
 
-READS_AT_ONCE = 3
-TOKEN_CALLS_AT_ONCE = 3
-TOKEN_CALLS_OF_AN_ISSUER = 2
-EXAMINATIONS_AT_ONCE = 1
+READS_AT_ONCE = 1
+TOKEN_CALLS_AT_ONCE = 2
+TOKEN_CALLS_OF_AN_ISSUER = 1
 _ISSUERS_AT_MOST = 1_000
 
 

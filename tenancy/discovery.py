@@ -45,7 +45,7 @@ class Discovery:
 
     def __init__(self, clock: Clock, fetcher: Fetcher) -> None:
         self._fetcher = fetcher
-        self._places = Places(clock, READS_AT_ONCE)
+        self.places = Places(clock, READS_AT_ONCE)
         self._metadata = Refreshed(clock, self._read_metadata)
         self._keys = Refreshed(clock, self._read_keys)
 
@@ -90,7 +90,7 @@ class Discovery:
 
     def _get(self, address: str) -> dict[str, Any]:
         try:
-            with self._places.taken():
+            with self.places.taken():
                 return self._fetcher.get_json(address)
         except (httpx2.HTTPError, ValueError) as error:
             raise ProviderUnavailableError(

@@ -126,7 +126,7 @@ def _ask(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
                 "client id and secret."
             ) from error
         raise SignInRefusedError("The identity provider refused the sign-in. You can try again.") from error
-    except (httpx2.HTTPError, ValueError, RecursionError) as error:
+    except (httpx2.HTTPError, ValueError, ArithmeticError, RecursionError) as error:
         raise ProviderUnavailableError("The identity provider did not answer. Try again shortly.") from error
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tenancy.breaker import EXAMINATIONS_AT_ONCE, Breaker, Places
+from tenancy.breaker import Breaker
 from tenancy.clock import Clock
 from tenancy.discovery import Discovery
 from tenancy.examination import Finding, examine_provider
@@ -73,7 +73,6 @@ class OpenIDProviders:
         self._tokens = TokenExchange(self._fetcher, box, Breaker(clock))
         self._discovery = Discovery(clock, self._fetcher)
         self._verifier = TokenVerifier(clock, self._discovery)
-        self._examinations = Places(clock, EXAMINATIONS_AT_ONCE)
 
     def begin(self, provider: Provider, redirect_uri: str, return_to: str) -> tuple[str, SignIn]:
         """Return the address to send the browser to, and what to keep until the callback.
@@ -155,10 +154,10 @@ class OpenIDProviders:
         """Read what a provider publishes now and say, point by point, whether Keepline can work with it.
 
         Raises:
-            NotAskedError: another provider is being examined.
+            NotAskedError: another provider is being read or examined.
 
         """
-        with self._examinations.taken():
+        with self._discovery.places.taken():
             return examine_provider(issuer, self._fetcher)
 
     def _claims_of_reply(self, reply: Mapping[str, Any], provider: Provider) -> VerifiedClaims:

@@ -7,7 +7,7 @@ back to the provider when its 15 minutes are over; where the person is still sig
 import time
 
 from tenancy.errors import ForbiddenError, NotSignedInError, UnavailableError
-from tenancy.oidc import OpenIDProviders, SignInRefusedError
+from tenancy.oidc import NoIdTokenError, OpenIDProviders, SignInRefusedError
 from tenancy.providers import Directory
 from tenancy.roles import rights_from_claims
 from tenancy.sessions import Renewal, Session, WebSessions
@@ -77,6 +77,8 @@ class SessionRenewal:
         try:
             signed_in = self._providers.refresh(provider, refresh_token, session.subject)
             rights = rights_from_claims(provider.org_id, signed_in.claims, provider.rules)
+        except NoIdTokenError:
+            return self._go_on_without_refresh_token(session, secret)
         except UnavailableError as error:
             if session.rights_age < RIGHTS_SECONDS:
                 return session

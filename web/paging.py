@@ -10,7 +10,7 @@ from marshmallow import validate
 from tenancy.errors import InvalidError
 from tenancy.guards import Caller
 from tenancy.services import current_services
-from web.shapes import Shape, Text, WholeNumber
+from web.shapes import QueryNumber, Shape, Text
 
 LIMIT_DEFAULT = 20
 LIMIT_MOST = 100
@@ -30,7 +30,7 @@ Record = TypeVar("Record", bound=Recorded)
 class Paging(Shape):
     """What every list takes."""
 
-    limit = WholeNumber(load_default=LIMIT_DEFAULT, validate=validate.Range(min=1, max=LIMIT_MOST))
+    limit = QueryNumber(load_default=LIMIT_DEFAULT, validate=validate.Range(min=1, max=LIMIT_MOST))
     cursor = Text(load_default=None, validate=validate.Length(max=2000))
 
 

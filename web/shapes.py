@@ -13,7 +13,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from tenancy.errors import InvalidError, MalformedError, MediaTypeError
 
 View = TypeVar("View", bound=Callable[..., Any])
-_PLAIN_DIGITS = re.compile(r"-?[0-9]{1,18}")
+_PLAIN_DIGITS = re.compile(r"0|-?[1-9][0-9]{0,17}")
 CONVERSATION_ID = r"^[A-Za-z0-9._:-]{1,128}\Z"
 
 
@@ -50,13 +50,20 @@ class Flag(fields.Boolean):
 
 
 class WholeNumber(fields.Integer):
-    """A whole number: a JSON integer, or up to 18 plain digits where it comes as text."""
+    """A whole number, written as JSON writes one."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:  # noqa: ARG002
-        plain = type(value) is int or (isinstance(value, str) and _PLAIN_DIGITS.fullmatch(value) is not None)
-        if not plain:
+        if type(value) is not int:
             raise self.make_error("invalid", input=value)
-        return int(value)
+        return value
+
+
+class QueryNumber(WholeNumber):
+    """A whole number of a query, which comes as text: up to 18 plain digits without leading zeros."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **kwargs: Any) -> int:
+        plain = isinstance(value, str) and _PLAIN_DIGITS.fullmatch(value) is not None
+        return super()._deserialize(int(value) if plain else value, attr, data, **kwargs)
 
 
 class UtcTime(fields.DateTime):

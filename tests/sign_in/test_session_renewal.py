@@ -204,6 +204,18 @@ def test_a_refresh_token_that_cannot_be_read_any_more_sends_the_browser_to_the_p
     assert bent.exchanges == []
 
 
+def test_a_provider_that_renews_without_an_id_token_confirms_nobody_and_ends_nothing(
+    world: World, bent: BendableProvider
+) -> None:
+    """OpenID Connect Core 12.2 allows it: the session goes on, as one without a refresh token."""
+    browser = _sign_in(world, bent)
+    bent.token_reply = _error_reply(world, {"access_token": "opaque", "token_type": "Bearer"}, 200)
+    _age(world, DUE)
+    assert browser.get(PAGE).status_code == 200
+    _age(world, TOO_OLD)
+    assert browser.get(PAGE).headers["Location"].startswith("/login/start?org=cedar")
+
+
 def test_a_session_that_ends_while_it_is_renewed_stays_ended(world: World, bent: BendableProvider) -> None:
     browser = _sign_in(world, bent)
     _age(world, DUE)

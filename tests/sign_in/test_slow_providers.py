@@ -49,11 +49,11 @@ def hanging(provider: BendableProvider) -> Iterator[threading.Semaphore]:
         released.set()
 
 
-def test_a_token_endpoint_that_hangs_holds_two_threads_and_all_others_are_told_at_once(
+def test_a_token_endpoint_that_hangs_holds_one_thread_and_all_others_are_told_at_once(
     provider: BendableProvider, clocked: ClockedApp
 ) -> None:
-    with ThreadPoolExecutor(2) as pool, hanging(provider) as arrived:
-        held = [pool.submit(refresh, clocked) for _ in range(2)]
+    with ThreadPoolExecutor(1) as pool, hanging(provider) as arrived:
+        held = [pool.submit(refresh, clocked)]
         assert all(arrived.acquire(timeout=10) for _ in held)
         clocked.move(1)
         began = monotonic()
@@ -63,8 +63,8 @@ def test_a_token_endpoint_that_hangs_holds_two_threads_and_all_others_are_told_a
         answer = provider.sign_in(clocked.app)[1]
         assert (answer.status_code, "Retry-After" in answer.headers) == (503, True)
         assert monotonic() - began < 2
-    assert len(provider.exchanges) == 2
-    assert [future.result(10).claims["sub"] for future in held] == ["u-7"] * 2
+    assert len(provider.exchanges) == 1
+    assert [future.result(10).claims["sub"] for future in held] == ["u-7"]
     assert refresh(clocked).claims["sub"] == "u-7"
 
 
@@ -110,16 +110,16 @@ def test_each_slow_failure_pauses_its_issuer_for_longer_up_to_a_minute_and_no_ot
         pass
 
 
-def test_token_endpoints_of_all_issuers_together_hold_three_threads() -> None:
+def test_token_endpoints_of_all_issuers_together_hold_two_threads() -> None:
     clock = CredentialClock()
     breaker = Breaker(clock)
     with ExitStack() as held:
-        for issuer in ("a", "a", "b"):
+        for issuer in ("a", "b"):
             held.enter_context(breaker.call(issuer))
         clock.ahead += timedelta(seconds=1)
         with pytest.raises(NotAskedError), breaker.call("c"):
             raise AssertionError("asked")
-    with breaker.call("c"), breaker.call("c"):
+    with breaker.call("c"), breaker.call("a"):
         pass
 
 
@@ -152,7 +152,7 @@ def test_breakers_of_at_most_a_thousand_issuers_are_kept() -> None:
     assert len(breaker._lines) <= 1_000
 
 
-def test_one_provider_is_examined_and_three_are_read_at_a_time(world: World) -> None:
+def test_one_provider_is_read_or_examined_at_a_time(world: World) -> None:
     """Each read of what a provider publishes holds a thread while a name server or a host hangs."""
     clock, asked, released = CredentialClock(), threading.Semaphore(0), threading.Event()
 
@@ -165,9 +165,8 @@ def test_one_provider_is_examined_and_three_are_read_at_a_time(world: World) -> 
         clock, world.app.extensions["keepline"].sessions.box, allow_loopback=False, resolve=resolve
     )
     issuers = [f"https://{number}.example" for number in range(4)]
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(1) as pool:
         held = [pool.submit(providers.examine, issuers[0])]
-        held += [pool.submit(providers._discovery.keys, issuer) for issuer in issuers[:3]]
         assert all(asked.acquire(timeout=3) for _ in held)
         clock.ahead += timedelta(seconds=1)
         began = monotonic()
