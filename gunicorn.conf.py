@@ -23,8 +23,8 @@ def _checked_settings() -> Settings:
 _settings = _checked_settings()
 if _settings.served_on_tls and not _settings.trusted_proxies:
     logging.getLogger("keepline").warning(
-        "KEEPLINE_TRUSTED_PROXIES is 0, but browsers come by https, so through a proxy: everybody's address is then the "
-        "proxy's, and sign-ins are limited as if they were one person's."
+        "KEEPLINE_TRUSTED_PROXIES is 0, but browsers come by https, so through a proxy: everybody's address is then "
+        "the proxy's, and sign-ins are limited as if they were one person's."
     )
 
 wsgi_app = "app:create_app()"

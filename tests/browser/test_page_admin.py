@@ -172,7 +172,7 @@ def test_another_orgs_provider_is_refused_without_a_word_about_it(new_context: N
     page.get_by_label("Audience").fill("keepline")
     page.get_by_label("Client id").fill("mine")
     page.get_by_role("button", name="Connect").click()
-    expect(page.locator("#problem")).to_contain_text("This issuer and audience can't be connected here.")
+    expect(page.locator("#problem")).to_contain_text("This issuer can't be connected here.")
     expect(page.locator("main")).not_to_contain_text("Birch")
 
 
