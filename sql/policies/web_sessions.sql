@@ -12,5 +12,5 @@ CREATE POLICY own_sessions ON app.web_sessions TO keepline_app
   WITH CHECK (org_id = tenancy.org_id() AND user_id = tenancy.user_id());
 CREATE POLICY retention_reads ON app.web_sessions FOR SELECT TO keepline_maint USING (true);
 CREATE POLICY retention_removes ON app.web_sessions FOR DELETE TO keepline_maint
-  USING (created_at < clock_timestamp() - interval '7 days' OR last_seen_at < clock_timestamp() - interval '8 hours');
+  USING (created_at < now() - interval '7 days' OR last_seen_at < now() - interval '8 hours');
 CREATE POLICY guard_keeps ON app.web_sessions TO keepline_guard USING (true) WITH CHECK (true);
