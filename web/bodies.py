@@ -61,7 +61,8 @@ class BoundedRequest(Request):
             RequestEntityTooLarge: the client says that the body is larger than a body may be.
 
         """
-        limit, length = self.max_content_length, get_content_length(self.environ)
+        limit = self.max_content_length
+        length = get_content_length(self.environ) if self.environ.get("CONTENT_LENGTH") else None
         checked = get_input_stream(self.environ, max_content_length=limit)
         if "wsgi.input_terminated" not in self.environ:
             return checked

@@ -19,7 +19,15 @@ from tenancy.settings import PROJECT_FOLDER
 from tests.cast import Cast, csrf_token_of
 from tests.world import WEB_PORT, World
 
-ADDRESS = f"http://127.0.0.1:{WEB_PORT}"
+
+def _free_port() -> int:
+    """A port of its own: the browser tests serve the world's app on the world's port until the run ends."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+PORT = _free_port()
+ADDRESS = f"http://127.0.0.1:{PORT}"
 SIGN_IN = f"{ADDRESS}/login/start?org=nobody"
 NO_SUCH_ORG, TOO_MANY = 422, 429
 
@@ -34,7 +42,7 @@ def served(world: World, **environment: str) -> Iterator[psutil.Process]:
         env={
             **kept,
             "KEEPLINE_DATA_DIR": str(world.settings.data_folder),
-            "KEEPLINE_PORT": str(WEB_PORT),
+            "KEEPLINE_PORT": str(PORT),
             "KEEPLINE_DEMO": "1",
             **environment,
         },
@@ -76,7 +84,7 @@ def test_all_processes_count_together_and_a_killed_one_takes_no_count_with_it(wo
 
 def exchange(request: bytes) -> bytes:
     """Send bytes as they are, end sending, and return all that is answered."""
-    with socket.create_connection(("127.0.0.1", WEB_PORT), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", PORT), timeout=10) as connection:
         connection.sendall(request)
         connection.shutdown(socket.SHUT_WR)
         answer = b""
@@ -159,7 +167,7 @@ def test_a_body_that_breaks_off_is_never_taken_for_whole(world: World, cast: Cas
             assert statuses_in(exchange(call + rest)) in ([400], []), what
         sent = (
             b"POST /settings/memory HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-            b"Cookie: " + f"{cookie.key}={cookie.value}".encode() + b"\r\n"
+            b"Cookie: " + f"keepline_{PORT}={cookie.value}".encode() + b"\r\n"
         )
         cut = exchange(sent + f"Content-Length: {len(form) + 8}\r\n\r\n".encode() + form)
         assert statuses_in(cut) in ([400], [])
