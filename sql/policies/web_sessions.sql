@@ -7,9 +7,10 @@ GRANT SELECT, INSERT, DELETE,
   ON app.web_sessions TO keepline_guard;
 GRANT SELECT (created_at, last_seen_at), DELETE ON app.web_sessions TO keepline_maint;
 
-CREATE POLICY own_sessions ON app.web_sessions TO keepline_app
-  USING (org_id = tenancy.org_id() AND user_id = tenancy.user_id())
-  WITH CHECK (org_id = tenancy.org_id() AND user_id = tenancy.user_id());
+CREATE POLICY own_sessions ON app.web_sessions FOR SELECT TO keepline_app
+  USING (org_id = tenancy.org_id() AND user_id = tenancy.user_id());
+CREATE POLICY own_sessions_end ON app.web_sessions FOR DELETE TO keepline_app
+  USING (org_id = tenancy.org_id() AND user_id = tenancy.user_id());
 CREATE POLICY retention_reads ON app.web_sessions FOR SELECT TO keepline_maint USING (true);
 CREATE POLICY retention_removes ON app.web_sessions FOR DELETE TO keepline_maint
   USING (created_at < now() - interval '7 days' OR last_seen_at < now() - interval '8 hours');

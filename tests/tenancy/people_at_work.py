@@ -19,6 +19,7 @@ class PeopleAtWork:
         self.answers: Counter[tuple[str, int]] = Counter()
         self._token = token
         self._over = threading.Event()
+        self._threads = [threading.Thread(target=self.work) for _ in range(THREADS)]
 
     def work(self) -> None:
         headers, number = {"Authorization": f"Bearer {self._token}"}, 0
@@ -30,20 +31,23 @@ class PeopleAtWork:
                 read = app.test_client().get("/v1/prompt", headers=headers)
                 self.answers.update([(name, written.status_code), (name, read.status_code)])
 
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
     def stop(self) -> None:
+        """Let them finish what they are at, and wait for it: an app is closed only when nobody uses it."""
         self._over.set()
+        for thread in self._threads:
+            thread.join()
 
 
 @contextmanager
 def people_at_work(cast: Cast, **apps: GuardedFlask) -> Iterator[PeopleAtWork]:
     """Let them work until the end."""
     people = PeopleAtWork(cast.owner.program.token, **apps)
-    threads = [threading.Thread(target=people.work) for _ in range(THREADS)]
-    for thread in threads:
-        thread.start()
+    people.start()
     try:
         yield people
     finally:
         people.stop()
-        for thread in threads:
-            thread.join()
