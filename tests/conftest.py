@@ -74,3 +74,21 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, which CI does not allow: {report.longrepr}"
+
+
+# What takes minutes on a small machine and is left to CI, besides single tests that carry the marker themselves.
+_SLOW = (
+    "browser/test_page_admin.py",
+    "http/test_served.py",
+    "pooler/",
+    "processes/test_supervisor.py",
+    "second_provider/",
+    "tenancy/hostile/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is slow by its place."""
+    for item in items:
+        if str(item.path.relative_to(Path(__file__).parent)).startswith(_SLOW):
+            item.add_marker(pytest.mark.slow)

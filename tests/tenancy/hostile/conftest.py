@@ -1,7 +1,5 @@
 """The scene of every attack."""
 
-from pathlib import Path
-
 import pytest
 
 from tests.cast import Cast
@@ -17,10 +15,3 @@ def scene(world: World, cast: Cast) -> Scene:
         if name != "nobody":
             assert getattr(cast, name).program.write("A line of my own").status_code == 200
     return Scene(world, cast)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each statement is tried by each login and person, which takes minutes."""
-    for item in items:
-        if item.path.parent == Path(__file__).parent:
-            item.add_marker(pytest.mark.slow)
